@@ -19,6 +19,22 @@ def pytest_addoption(parser):
     )
 
 
+@pytest.hookimpl(optionalhook=True)  # pytest-xdist may be absent
+def pytest_xdist_make_scheduler(config, log):
+    """With `--dist loadgroup`, a file whose tests share a slow server is for one process alone.
+
+    The marker xdist_group has no effect in pytest 9.2 with pytest-xdist 3.8.
+    """
+    from xdist.scheduler import LoadGroupScheduling
+
+    class Scheduling(LoadGroupScheduling):
+        def _split_scope(self, nodeid):
+            file = nodeid.split("::")[0]
+            return file if file.endswith(("/test_jupyter.py", "/test_marimo.py")) else nodeid
+
+    return Scheduling(config, log) if config.getvalue("dist") == "loadgroup" else None
+
+
 @pytest.fixture(scope="session", autouse=True)
 def state_folder(tmp_path_factory):
     """Servers that tests start keep their secret there, and not with the user."""

@@ -497,8 +497,8 @@ FAULTS = (
     Fault(
         "cancelled work goes on",
         "core/kdegraph/runtime/progress.py",
-        "if self._cancelled.is_set():",
-        "if self._cancelled.is_set() and fraction > 1.0:",
+        "if cancelled.is_set():",
+        "if cancelled.is_set() and fraction > 1.0:",
         "runtime/test_responsive.py",
     ),
     Fault(

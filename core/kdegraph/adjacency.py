@@ -16,92 +16,53 @@ from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.progress import partial_progress
 
-# Rows up to this length are sorted by counting the smaller numbers, which is vectorized.
-MAX_COUNTED_LENGTH = 256
 # Entries of the matrix that are worked on at a time, about.
 ENTRIES_TOGETHER = 1024
 # Lengths are rounded up to this, so that loops leave no remainder.
 ENTRY_VECTOR = 8
-# Stands for no vertex and is larger than the number of any.
-NO_VERTEX = np.int32(2**31 - 1)
 
 
 class LooseRows(NamedTuple):
-    """Rows of the matrix, with gaps between them.
+    """Rows of the matrix, with gaps between them."""
 
-    Attributes
-    ----------
-    indices : int32
-        Original numbers of the vertices, ascending in each row.
-    data : float64
-        Their weights.
-    begin, n_entries : (m,) int64
-        Row i has `n_entries[i]` entries from ``begin[i]`` on.
-    """
-
-    indices: np.ndarray
-    data: np.ndarray
+    indices: np.ndarray  # int32: original numbers of the vertices, ascending in each row
+    data: np.ndarray  # float64: their weights
+    # (m,) int64: row i has `n_entries[i]` entries from ``begin[i]`` on
     begin: np.ndarray
     n_entries: np.ndarray
 
 
 class RowWorkspace(NamedTuple):
-    """Arrays for the entries of some rows, which follow each other.
+    """Arrays for the entries of some rows, which follow each other."""
 
-    Attributes
-    ----------
-    found, number : int32
-        Positions in the tree's order, -1 for none, and original numbers.
-    rank : int32
-        Where the entry belongs.
-    sorted_found, sorted_number : int32
-        The same, sorted by the original numbers.
-    start, size : int64
-        Where each row starts among the entries found, and how many different ones it has.
-    own : (d + 3, capacity) float64
-        For each entry the coordinates of its row's vertex, the inverse degree of that, and where
-        bandwidths differ its factor and its shift.
-    probability, miss, power : float64
-        For the probabilities of the edges.
-    weight : float64
-    """
-
+    # int32: positions in the tree's order, -1 for none, and original numbers
     found: np.ndarray
     number: np.ndarray
-    rank: np.ndarray
+    rank: np.ndarray  # int32: where the entry belongs
+    # int32: the same, sorted by the original numbers
     sorted_found: np.ndarray
     sorted_number: np.ndarray
+    # int64: where each row starts among the entries found, and how many different ones it has
     start: np.ndarray
     size: np.ndarray
+    # (d + 3, capacity) float64: for each entry the coordinates of its row's vertex, the inverse
+    # degree of that, and where bandwidths differ its factor and its shift
     own: np.ndarray
+    # float64: for the probabilities of the edges
     probability: np.ndarray
     miss: np.ndarray
     power: np.ndarray
-    weight: np.ndarray
+    weight: np.ndarray  # float64
 
 
 def weighted_adjacency(kernel, tree, degrees, neighbors, independent, *, progress=None):
     """Return the symmetric adjacency matrix with weights ``k(x_i, x_j) / (p_i(j) + p_j(i) - p_i(j)
-    p_j(i))``.
+    p_j(i))``, an (n, n) CSR array in the order of the original points, sorted, without duplicates.
 
-    Parameters
-    ----------
-    kernel : Kernel
-    tree : Tree
-    degrees : (n,) float64
-        Kernel degrees in the tree's order.
-    neighbors : (n, L) int32
-        Positions in the tree's order, -1 for none.
-    independent : bool
-        Formula for the inclusion probability ``p_i(j)``, that j is among the L draws of i: ``1 - (1
-        - k / deg(i))^L``, which holds for independent draws, or the paper's formula without
-        self-loops, ``min(L k / deg(i), 1)``, which holds for stratified ones.
-
-    Returns
-    -------
-    csr_array
-        (n, n) in the order of the original points, sorted, without duplicates. O(n L^2) for the
-        small L that is usual, O(n L log L) for any.
+    The `degrees`, (n,) float64, and the `neighbors`, (n, L) int32 with -1 for none, are in the
+    tree's order. The probability ``p_i(j)``, that j is among the L draws of i, is ``1 - (1 - k /
+    deg(i))^L`` for `independent` draws. For stratified ones it is the paper's, without self-loops:
+    ``min(L k / deg(i), 1)``. It takes O(n L^2) for the small L that is usual, O(n L log L) for any.
     """
     n, n_rounds = neighbors.shape
     with np.errstate(divide="ignore"):
@@ -116,22 +77,9 @@ def weighted_adjacency(kernel, tree, degrees, neighbors, independent, *, progres
 
 
 def weighted_rows(drawn, law, order, progress=None):
-    """Return rows of the weighted matrix.
-
-    Parameters
-    ----------
-    drawn : Drawn
-        Who drew whom, for the vertices whose rows these are.
-    law : EdgeLaw
-        For all vertices.
-    order : (n,) int64
-        That of the tree.
-
-    Returns
-    -------
-    data, indices, indptr
-        As `scipy.sparse.csr_array` takes them. The columns are original numbers, ascending in each
-        row.
+    """Return the rows of the weighted matrix of the vertices of a `Drawn`, as the data, indices and
+    indptr that `scipy.sparse.csr_array` takes. The `order` is that of the tree. Columns are
+    original numbers, ascending in each row.
     """
     m, n_rounds = drawn.neighbors.shape
     # Rows are joined in the tree's order, where neighbors are near in memory, and each is written
@@ -223,9 +171,10 @@ def _collect(first, end, neighbors, incoming_start, incoming, found, starts):
 
 @jit(distinct=True)
 def _renumber(size, found, order, number):
-    """Write the original numbers of the vertices found."""
+    """Write the original numbers of the vertices found; for none, the largest number of all."""
+    none = np.int32(2**31 - 1)
     for k in range(size):
-        number[k] = np.int32(order[np.uint32(max(found[k], 0))]) if found[k] >= 0 else NO_VERTEX
+        number[k] = np.int32(order[np.uint32(max(found[k], 0))]) if found[k] >= 0 else none
 
 
 @jit
@@ -233,7 +182,7 @@ def _rank_rows(n_rows, start, number, rank):
     """Write the place in its sorted row for each number; equal numbers get the same place."""
     for row in range(n_rows):
         begin, stop = start[row], start[row + 1]
-        if stop - begin <= MAX_COUNTED_LENGTH:
+        if stop - begin <= 256:  # counting is vectorized
             _rank_by_counting(number[begin:stop], rank[begin:stop], begin)
         else:
             _rank_by_sorting(number[begin:stop], rank[begin:stop], begin)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kdegraph.bandwidth import estimate_sigma
 from kdegraph.geometry.kernel_functions import KERNELS, exp_neg
-from kdegraph.geometry.kernels import Kernel, fill_values, scaled_distance
+from kdegraph.geometry.kernels import fill_values, scaled_distance
 from kdegraph.geometry.local_scale import rescaled
 from kdegraph.geometry.neighbors import duplicate_groups, nearest, unit_scale
 from kdegraph.runtime import parallel
@@ -23,15 +23,10 @@ from kdegraph.validation import check_choice, check_count, check_fraction, check
 
 # Share of nonzero values below which `full_graph` returns a sparse matrix.
 SPARSE_DENSITY = 0.25
-# Numbers of points between which that share is estimated.
-_DENSITY_ROWS = 128
-_DENSITY_COLUMNS = 4096
 # Bytes for each edge, in both directions, while the matrix is built: keys, rows, columns, weights.
 _PAIR_BYTES = 96
 # Bytes for each stored value while blocks of rows are joined: index and value, twice.
 _ENTRY_BYTES = 24
-# Kernel values that are computed at a time where the graph is sparse, 8 bytes each.
-_BLOCK_VALUES = 2**19
 
 
 @jit
@@ -172,19 +167,16 @@ class _Rows:
 
     def fill(self, rows, values, progress=None):
         """Write the kernel values between the points X[rows] and all points."""
-        local, kernel = self.kernel.local, self.kernel
-        own = local
-        if local.is_local:
-            own = local._replace(factor=local.factor[rows], shift=local.shift[rows])
+        kernel, local = self.kernel, self.kernel.local
         parallel.run(
-            fill_values, len(values), kernel.code, kernel.inverse_sigma, own, local, self.X[rows],
-            self.columns, values, progress=progress,
+            fill_values, len(values), kernel.code, kernel.inverse_sigma, local.at(rows), local,
+            self.X[rows], self.columns, values, progress=progress,
         )  # fmt: skip
 
     def blocks(self, progress):
         """All rows, some at a time; each point counts itself."""
         n = len(self.X)
-        height = max(1, _BLOCK_VALUES // n)
+        height = max(1, 2**19 // n)  # 4 MiB of kernel values
         for start in range(0, n, height):
             rows = slice(start, min(start + height, n))
             values = np.empty((rows.stop - start, n))
@@ -201,12 +193,8 @@ class _Rows:
         return values
 
     def sparse(self, limit, progress):
-        """Return the matrix of the values that do not underflow, without its diagonal.
-
-        Raises
-        ------
-        MemoryError
-            As soon as the rows so far need more than `limit` bytes.
+        """Return the matrix of the values that do not underflow, without its diagonal. A
+        MemoryError is raised as soon as the rows so far need more than `limit` bytes.
         """
         parts, start, stored = [], 0, 0
         for values in self.blocks(progress):
@@ -228,16 +216,13 @@ def _density(X, kernel):
     if n == 1:
         return 1.0
     rows, columns = (
-        np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.intp))
-        for most in (_DENSITY_ROWS, _DENSITY_COLUMNS)
+        np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.intp)) for most in (128, 4096)
     )
     # The rows come first among the points, so that their own values are on the diagonal.
     points = np.concatenate([rows, columns])
-    local = kernel.local
-    if local.is_local:
-        local = local._replace(factor=local.factor[points], shift=local.shift[points])
     values = np.empty((len(rows), len(points)))
-    _Rows(X[points], replace(kernel, local=local)).fill(slice(len(rows)), values)
+    of_points = replace(kernel, local=kernel.local.at(points))
+    _Rows(X[points], of_points).fill(slice(len(rows)), values)
     return float((values[:, len(rows) :][rows[:, None] != columns] > 0).mean())
 
 
@@ -251,22 +236,16 @@ def _sparse_graph(X, kernel, limit, progress):
         sigma = float(np.clip(np.ldexp(kernel.sigma, -shift), limits.tiny, limits.max / 1024))
     function = KERNELS[kernel.name]
     radius, norm = sigma * function.reach * (1 + 1e-9), function.norm
-    if progress is not None:
-        progress("full graph", 0.0)
+    report = stage_progress(progress, "full graph") or (lambda fraction: None)
+    report(0.0)
     edges = (int(tree.count_neighbors(tree, radius, p=norm)) - len(X)) // 2
-    if edges * _PAIR_BYTES > limit:
-        _refuse(
-            len(X),
-            edges * _PAIR_BYTES,
-            limit,
-            f"{edges:,} edges that do not underflow, {_PAIR_BYTES} bytes each to build them",
-        )
-    if progress is not None:
-        progress("full graph", 0.2)
+    if (needed := edges * _PAIR_BYTES) > limit:
+        found = f"{edges:,} edges that do not underflow, {_PAIR_BYTES} bytes each to build them"
+        _refuse(len(X), needed, limit, found)
+    report(0.2)
     pairs = tree.query_pairs(radius, p=norm, output_type="ndarray")
     graph = _symmetric(X, pairs[:, 0], pairs[:, 1], kernel)
-    if progress is not None:
-        progress("full graph", 1.0)
+    report(1.0)
     return graph
 
 
@@ -345,20 +324,12 @@ def knn_graph(
         return scipy.sparse.csr_array((1, 1))
     report = stage_progress(progress, "nearest neighbors")
     neighbors = _other_neighbors(X, k, report)
-    return _symmetric(
-        X,
-        np.repeat(np.arange(n), k),
-        neighbors.ravel(),
-        _edge_kernel(X, kernel, checked, k) if mode == "kernel" else None,
-        report,
-    )
-
-
-def _edge_kernel(X, name, sigma, n_neighbors):
-    """The kernel that weighs the edges of a k-NN graph, for a checked `sigma` or None."""
-    if sigma is None:
-        return Kernel(name, estimate_sigma(X, n_neighbors, seed=0))
-    return pair_kernel(name, resolve_bandwidth(X, sigma))
+    weighing = None
+    if mode == "kernel":
+        if checked is None:
+            checked = estimate_sigma(X, k, seed=0)
+        weighing = pair_kernel(kernel, resolve_bandwidth(X, checked))
+    return _symmetric(X, np.repeat(np.arange(n), k), neighbors.ravel(), weighing, report)
 
 
 def _other_neighbors(X, k, progress=None):

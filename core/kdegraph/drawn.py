@@ -13,46 +13,22 @@ from kdegraph.runtime.threads import get_num_threads
 class Drawn(NamedTuple):
     """Hold the sampled neighbors of a run of vertices, and the vertices that drew these, all in the
     tree's order.
-
-    Attributes
-    ----------
-    first : int
-        The first vertex of the run.
-    neighbors : (m, L) int32
-        The neighbors that each vertex drew; -1 for none.
-    start : (m + 1,) int64
-        The vertex ``first + k`` was drawn by ``incoming[start[k]:start[k + 1]]``.
-    incoming : int32
-        In increasing order, with the repetitions of `neighbors`.
-    row : (m,) int64
-        The row of the matrix that each vertex gets.
     """
 
-    first: int
-    neighbors: np.ndarray
+    first: int  # the first vertex of the run
+    neighbors: np.ndarray  # (m, L) int32: the neighbors that each vertex drew; -1 for none
+    # (m + 1,) int64: the vertex ``first + k`` was drawn by ``incoming[start[k]:start[k + 1]]``
     start: np.ndarray
-    incoming: np.ndarray
-    row: np.ndarray
+    incoming: np.ndarray  # int32: in increasing order, with the repetitions of `neighbors`
+    row: np.ndarray  # (m,) int64: the row of the matrix that each vertex gets
 
 
 def transposed(neighbors, n_columns, progress=None):
-    """List the rows in which each number occurs.
+    """List the rows in which each number below `n_columns` occurs; negative ones are ignored.
+    Return `start` and `rows`: the number j occurs in ``rows[start[j]:start[j + 1]]``, ascending.
 
-    Parameters
-    ----------
-    neighbors : (m, L) int32
-        Numbers below `n_columns`; negative ones are ignored.
-    n_columns : int
-
-    Returns
-    -------
-    start : (n_columns + 1,) int64
-    rows : int32
-        The number j occurs in the rows ``rows[start[j]:start[j + 1]]``, ascending.
-
-    Notes
-    -----
-    A counting sort in blocks of rows, each on a thread, which needs 8 `n_columns` bytes per block.
+    This is a counting sort in blocks of rows, each on a thread, which needs 8 `n_columns` bytes per
+    block.
     """
     m = len(neighbors)
     blocks = max(1, min(get_num_threads(), 8, m // 4096))

@@ -11,29 +11,17 @@ from kdegraph.runtime.jit import jit
 
 
 class EdgeLaw(NamedTuple):
-    """What the weights are computed from, see `kdegraph.adjacency.weighted_adjacency`.
+    """What the weights are computed from, see `kdegraph.adjacency.weighted_adjacency`."""
 
-    Attributes
-    ----------
-    code, inverse_sigma, local : int, float, LocalScale
-        The kernel.
-    points : (n, d) float64
-        In the tree's order.
-    inverse_degrees : (n,) float64
-        One over the kernel degrees; infinite for isolated vertices.
-    n_rounds : int
-        The paper's L.
-    independent : bool
-        Whether the L draws of a vertex are independent.
-    """
-
+    # The kernel.
     code: int
     inverse_sigma: float
     local: LocalScale
-    points: np.ndarray
+    points: np.ndarray  # (n, d) float64: in the tree's order
+    # (n,) float64: one over the kernel degrees; infinite for isolated vertices
     inverse_degrees: np.ndarray
-    n_rounds: int
-    independent: bool
+    n_rounds: int  # the paper's L
+    independent: bool  # whether the L draws of a vertex are independent
 
     @classmethod
     def of_kernel(cls, kernel, points, inverse_degrees, n_rounds, independent):

@@ -131,34 +131,27 @@ def _create(group, name, shape, dtype):
 
 def read_zarr(path, make):
     """Read a store of `write_zarr`; see `read_graph`."""
-    root = open_zarr(path)
+    parameters, arrays = open_zarr(path)
     with refusing_others(path, "to_zarr"):
-        arrays = arrays_of(root)
-        fields = read_fields(dict(root.attrs["kdegraph"]), arrays, lambda name: arrays[name][...])
-        return make(**fields)
+        return make(**read_fields(parameters, arrays, lambda name: arrays[name][...]))
 
 
 def open_zarr(path):
-    """Open the group of a graph that `write_zarr` has written; errors as of `read_zarr`."""
+    """Return the parameters of a graph that `write_zarr` has written, and its arrays by name,
+    without reading them; errors as of `read_zarr`.
+    """
     import zarr
 
     if not Path(path).exists():
         raise FileNotFoundError(f"path: there is no {str(path)!r}")
     with refusing_others(path, "to_zarr"):
-        return zarr.open_group(path, mode="r")
-
-
-def arrays_of(root):
-    """Return the arrays of the group of a graph by name, without reading them.
-
-    A ValueError is raised if a chunk, which is read as a whole, is far larger than its array.
-    """
-    arrays = {name: root[ADJACENCY][name] for name in MATRIX_ARRAYS}
-    arrays |= {name: root[name] for name in ARRAYS if name in root}
-    for name, array in arrays.items():
-        if math.prod(array.chunks) > max(array.size, CHUNK):
-            raise ValueError(f"{name} has chunks of {array.chunks}, larger than itself")
-    return arrays
+        root = zarr.open_group(path, mode="r")
+        arrays = {name: root[ADJACENCY][name] for name in MATRIX_ARRAYS}
+        arrays |= {name: root[name] for name in ARRAYS if name in root}
+        for name, array in arrays.items():  # a chunk is read as a whole
+            if math.prod(array.chunks) > max(array.size, CHUNK):
+                raise ValueError(f"{name} has chunks of {array.chunks}, larger than itself")
+        return dict(root.attrs["kdegraph"]), arrays
 
 
 @contextmanager
@@ -177,27 +170,12 @@ def refusing_others(path, writer):
 
 
 def read_fields(parameters, headers, read):
-    """Read the fields of a graph after the shapes of all arrays have been checked.
+    """Read the fields of a graph, the keywords of `SimilarityGraph`, after the shapes of all arrays
+    have been checked.
 
-    Parameters
-    ----------
-    parameters : dict
-    headers : dict of str to object
-        Existing arrays of `ARRAYS` by name, as objects with a shape and a dtype.
-    read : callable
-        ``read(name)`` returns an array.
-
-    Returns
-    -------
-    dict
-        The keywords of `SimilarityGraph`.
-
-    Raises
-    ------
-    MemoryError
-        If the arrays take more memory than is available.
-    Exception
-        Of any kind, if the arrays do not fit together.
+    `headers` are objects with a shape and a dtype for the existing arrays of `ARRAYS`, by name, and
+    ``read(name)`` returns an array. A MemoryError is raised if the arrays take more memory than is
+    available, and an exception of any kind if they do not fit together.
     """
     n, nnz = math.prod(headers["indptr"].shape) - 1, math.prod(headers["data"].shape)
     shapes = {
@@ -211,7 +189,9 @@ def read_fields(parameters, headers, read):
     _check_shapes(headers, shapes)
     check_vertex_arrays(headers, parameters, n)
     check_memory(headers)
-    arrays = {name: _native(read(name)) for name in headers}
+    arrays = {}
+    for name, header in headers.items():  # in the byte order of this machine
+        arrays[name] = read(name).astype(header.dtype.newbyteorder("="), copy=False)
     adjacency = scipy.sparse.csr_array(
         tuple(arrays.pop(name) for name in MATRIX_ARRAYS), shape=(n, n)
     )
@@ -221,13 +201,8 @@ def read_fields(parameters, headers, read):
     return {"adjacency": adjacency, **arrays, **parameters}
 
 
-def _native(array):
-    """Return an array in the byte order of this machine."""
-    return array.astype(array.dtype.newbyteorder("="), copy=False)
-
-
 def check_memory(headers):
-    """Refuse arrays that take more memory than is available with a MemoryError."""
+    """Raise a MemoryError for arrays that take more memory than is available."""
     needed = sum(math.prod(one.shape) * one.dtype.itemsize for one in headers.values())
     if needed > (available := available_memory()):
         raise MemoryError(

@@ -41,12 +41,7 @@ class GraphParameters(NamedTuple):
     def checked(self, n: int) -> "GraphParameters":
         """Return the parameters for `n` points: `sigma` is a number, an array or a word, the
         `sampler` is "auto" only without a `kde` of the caller, `kde` is a solver, and `eps` and
-        `seed` are numbers.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If a parameter is invalid; the message names it.
+        `seed` are numbers. Invalid parameters raise a ValueError or TypeError that names them.
         """
         # Without an `eps`, the relative error that the paper's theorem requires.
         eps = min(0.5, 1 / (6 * math.log2(max(n, 2)))) if self.eps is None else check_eps(self.eps)

@@ -127,12 +127,8 @@ def local_bandwidths(
 def neighbors_needed(
     n: int, sigma: float | NDArray[np.float64] | str, perplexity: float | None
 ) -> int:
-    """Return the number of neighbors of each of `n` points that the bandwidths `sigma` depend on.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For a perplexity that cannot be used.
+    """Return the number of neighbors of each of `n` points that the bandwidths `sigma` depend on. A
+    perplexity that cannot be used raises a ValueError or TypeError.
     """
     if not isinstance(sigma, str) or sigma not in LOCAL_WORDS:
         return 0
@@ -153,23 +149,8 @@ def bandwidths_of_new_points(
     rule: str = "perplexity",
 ) -> NDArray[np.float64]:
     """Return the bandwidth that each new point would have if it alone were added to `X`; with the
-    rule "moderate", with the geometric mean of the bandwidths of `X`.
-
-    Parameters
-    ----------
-    X : (n, d) float64 array
-    queries : (m, d) float64 array
-        New points, none of which is among `X`.
-    perplexity : float, optional
-    rule : {"perplexity", "moderate"}
-
-    Returns
-    -------
-    (m,) float64 array
-
-    Notes
-    -----
-    O(n d) for each new point.
+    `rule` "moderate" instead of "perplexity", with the geometric mean of the bandwidths of `X`.
+    None of the new points is among `X`. It takes O(n d) for each of them.
     """
     order, starts = duplicate_groups(X)
     places = X[order[starts]]

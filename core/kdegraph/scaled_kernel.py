@@ -51,12 +51,8 @@ def new_bandwidths(
     perplexity: float | None,
 ) -> Bandwidth:
     """Return the bandwidths of points that are not among the fitted ones `X`, whose bandwidths are
-    `bandwidth` and came from the parameters `sigma` and `perplexity`.
-
-    Raises
-    ------
-    ValueError
-        If `sigma` was an array.
+    `bandwidth` and came from the parameters `sigma` and `perplexity`. A ValueError is raised if
+    `sigma` was an array.
     """
     if not isinstance(bandwidth, np.ndarray):
         return bandwidth

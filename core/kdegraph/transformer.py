@@ -297,26 +297,14 @@ def _sample_rows(graph, points, queries, bandwidths):
 
 
 def distance_rows(edges, points, queries, vertices, n_neighbors=None):
-    """Return distances along edges, as `sklearn.neighbors.KNeighborsTransformer` returns those to
-    the nearest points.
+    """Return distances along `edges`, (m, n) CSR, to the points that the queries are joined to, as
+    `sklearn.neighbors.KNeighborsTransformer` returns those to the nearest points: Euclidean,
+    ascending along each row. `vertices` has the number of the point that each query is, or -1. A
+    query that is one of the points has itself as its first neighbor, at the distance zero, which is
+    stored.
 
-    Parameters
-    ----------
-    edges : (m, n) csr_array
-        The points that the queries are joined to.
-    points : (n, d) float64 array
-    queries : (m, d) float64 array
-    vertices : (m,) int array
-        The number of the point that each query is; -1 if it is not one of them.
-    n_neighbors : int, optional
-        From 1 to n - 1. Then all rows have ``n_neighbors + 1`` entries: the nearest points that the
-        query is joined to, and where these are too few, also the nearest of the others.
-
-    Returns
-    -------
-    (m, n) csr_matrix of float64
-        Euclidean distances, ascending along each row. A query that is one of the points has itself
-        as its first neighbor, at the distance zero, which is stored.
+    With an `n_neighbors` from 1 to n - 1, all rows have ``n_neighbors + 1`` entries: the nearest
+    points that the query is joined to, and where these are too few, also the nearest of the others.
     """
     known = vertices >= 0
     columns = np.insert(edges.indices, edges.indptr[:-1][known], vertices[known])

@@ -131,7 +131,7 @@ def refuse_masked(value: Any, name: str) -> None:
 
 def check_positive(value: Any, name: str) -> float:
     """Return `value`, a number or an array of shape (), as a finite float greater than 0."""
-    value = _real(value, name, "a positive number")
+    value = check_real(value, name, "a positive number")
     try:
         number = float(value)
     except OverflowError:  # an integer of more than 308 digits
@@ -145,13 +145,13 @@ def check_positive(value: Any, name: str) -> float:
 
 def check_fraction(value: Any, name: str) -> float:
     """Return `value`, a number or an array of shape (), as a float from 0 to 1, both included."""
-    value = _real(value, name, "a number from 0 to 1")
+    value = check_real(value, name, "a number from 0 to 1")
     if not 0 <= float(value) <= 1:
         raise ValueError(f"{name} must lie in [0, 1], got {value!r}")
     return float(value)
 
 
-def _real(value, name, kind):
+def check_real(value: Any, name: str, kind: str) -> Any:
     """Return a real number, or the one in an array of shape (); messages require `kind`."""
     if isinstance(value, np.ndarray) and value.shape == ():
         value = as_array(value, name).item()

@@ -12,8 +12,6 @@ from browser.explorer_page import ExplorerPage
 from browser.test_screenshots import VIEWS, hidden, show
 from nbformat.v4 import new_code_cell, new_notebook
 
-pytestmark = pytest.mark.xdist_group("lab")  # one JupyterLab for all
-
 # Where the applications show a notebook.
 JUPYTERLAB, NOTEBOOK_7 = "lab/tree/{}?reset", "notebooks/{}"
 # What they say by themselves: their debugger whenever it restarts a kernel, and Notebook 7 (7.6)

@@ -5,8 +5,6 @@ import sys
 import pytest
 from browser.explorer_page import ExplorerPage
 
-pytestmark = pytest.mark.xdist_group("marimo")
-
 NOTEBOOK = """
 import marimo
 

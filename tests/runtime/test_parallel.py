@@ -1,7 +1,6 @@
 """Kernels on all threads: every item once, exceptions, several callers, forks."""
 
 import contextvars
-import dataclasses
 import os
 import threading
 import time
@@ -109,8 +108,7 @@ def test_progress_increases_to_one_in_the_calling_thread():
 @pytest.mark.parametrize("progress", [None, silent])
 def test_what_is_soon_done_wakes_no_thread(progress, monkeypatch):
     # However busy the machine is, 200 short calls are finished in less than 1000 seconds.
-    patient = dataclasses.replace(parallel.SCHEDULE, worth_waking=1000.0)
-    monkeypatch.setattr(parallel, "SCHEDULE", patient)
+    monkeypatch.setattr(parallel, "WORTH_WAKING", 1000.0)
     callers = set()
     parallel.run(lambda start, stop: callers.add(threading.get_ident()), 200, progress=progress)
     assert callers == {threading.get_ident()}

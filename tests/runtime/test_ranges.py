@@ -1,7 +1,7 @@
 """How work is cut into ranges."""
 
 import pytest
-from kdegraph.runtime.parallel import SCHEDULE, WorkRanges
+from kdegraph.runtime.parallel import LONGEST, WorkRanges
 
 N_ITEMS = 20_000
 pytestmark = pytest.mark.nojit
@@ -39,10 +39,10 @@ COSTS = {
 @pytest.mark.parametrize("costs", COSTS.values(), ids=COSTS)
 def test_ranges_take_as_long_as_they_should(costs, n_threads):
     taken = simulate(costs, n_threads)
-    too_long = [r for r in taken if r[1] > max(1.5 * SCHEDULE.longest, r[2])]
+    too_long = [r for r in taken if r[1] > max(1.5 * LONGEST, r[2])]
     assert len(too_long) <= 2 * len(set(costs))  # until the size has followed a new cost
-    if min(costs) <= SCHEDULE.longest / 2:  # otherwise each item is a range of its own
-        assert len(taken) <= 60 + 2 * sum(costs) * (N_ITEMS / 4) / SCHEDULE.longest
+    if min(costs) <= LONGEST / 2:  # otherwise each item is a range of its own
+        assert len(taken) <= 60 + 2 * sum(costs) * (N_ITEMS / 4) / LONGEST
 
 
 def test_no_range_is_taken_after_a_stop():

@@ -116,31 +116,6 @@ def test_solver_is_called_and_rounds_share_one_descent():
     assert queries[2000] <= nodes / 2 * 400 + 5 * 400
 
 
-def test_scikit_learn_as_the_solver():
-    from sklearn.neighbors import KernelDensity
-
-    class Wrapped:
-        calls = 0
-
-        def fit(self, sources, kernel):
-            assert kernel.name == "gaussian"
-            h = kernel.sigma / math.sqrt(2)
-            self.factor = len(sources) * (2 * math.pi * h * h) ** (sources.shape[1] / 2)
-            self.density = KernelDensity(bandwidth=h, rtol=1e-8).fit(sources)
-            return self
-
-        def sums(self, targets):
-            Wrapped.calls += 1
-            return self.factor * np.exp(self.density.score_samples(targets))
-
-    X = np.random.default_rng(5).normal(size=(120, 2))
-    ours = similarity_graph(X, sigma=0.7, n_rounds=25, kde="direct", seed=3)
-    theirs = similarity_graph(X, sigma=0.7, n_rounds=25, kde=Wrapped(), seed=3)
-    assert Wrapped.calls > 10
-    assert (ours.neighbors != theirs.neighbors).mean() < 1e-3
-    np.testing.assert_allclose(theirs.kernel_degrees, ours.kernel_degrees, rtol=1e-6)
-
-
 @pytest.mark.parametrize("blind", [0.0, -1e-9])
 def test_an_estimator_that_sees_nothing_far_away(blind):
     """Estimates of zero, or slightly below, where the truth is small and positive."""

@@ -6,6 +6,7 @@ does not wait for compilers.
 
 import click
 
+from kdegraph import __version__
 from kdegraph.cli._errors import Program
 from kdegraph.cli.cluster import cluster
 from kdegraph.cli.explore import explore
@@ -16,27 +17,14 @@ from kdegraph.cli.warmup import warmup
 __all__ = ["main"]
 
 
-def _show_version(context, parameter, value):
-    if value and not context.resilient_parsing:
-        from kdegraph import __version__
-
-        click.echo(f"kdegraph {__version__}")
-        context.exit()
-
-
 @click.group(
     "kdegraph",
     cls=Program,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
-@click.option(
-    "--version",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_show_version,
-    help="Show the version and leave.",
+@click.version_option(
+    __version__, message="kdegraph %(version)s", help="Show the version and leave."
 )
 @click.pass_context
 def main(context):

@@ -7,8 +7,6 @@ from contextlib import contextmanager
 
 from kdegraph.runtime.progress import notices_shown_by
 
-_BAR_WIDTH = 24  # characters
-
 
 class ProgressLine:
     """Draw progress in one line of the terminal, and remove the line at the end.
@@ -26,9 +24,8 @@ class ProgressLine:
         if now < self._next:
             return
         self._next = now + 0.1  # seconds between two drawings
-        done = round(min(max(fraction, 0.0), 1.0) * _BAR_WIDTH)
-        bar = "#" * done + " " * (_BAR_WIDTH - done)
-        line = f"{stage:<20.20} [{bar}] {fraction:4.0%}"
+        bar = "#" * round(min(max(fraction, 0.0), 1.0) * 24)
+        line = f"{stage:<20.20} [{bar:<24}] {fraction:4.0%}"
         line = line[: shutil.get_terminal_size().columns - 1]
         self.stream.write("\r" + line.ljust(self._drawn))
         self.stream.flush()

@@ -13,24 +13,12 @@ FADING = {"soft": 2.0, "softer": 0.5}
 
 
 def embed(graph, spectrum, k, n_vectors, vertices, kind):
-    """Return rows that represent the vertices.
+    """Return rows that represent some `vertices` of a `CheckedGraph`, (m, n_vectors) float64, from
+    its `Spectrum`. The root mean square of each column is 1, over the degrees for "degree".
 
-    Parameters
-    ----------
-    graph : CheckedGraph
-    spectrum : Spectrum
-    k : int
-        Number of clusters.
-    n_vectors : int
-        Number of eigenvectors to use. Those beyond k have smaller factors, see `FADING`.
-    vertices : (m,) int array
-    kind : {"soft", "softer", "degree", "row", "plain"}
-        ``D^-1/2 U`` for "degree", U for "plain", and U with rows of length 1 for the others.
-
-    Returns
-    -------
-    (m, n_vectors) float64 array
-        Columns with a root mean square (over the degrees for "degree") of 1.
+    The rows are those of ``D^-1/2 U`` for the `kind` "degree", of U for "plain", and of U with rows
+    of length 1 for "soft", "softer" and "row". Eigenvectors beyond the number of clusters k have
+    smaller factors, see `FADING`.
     """
     degrees = graph.degrees[vertices]
     weight = degrees / degrees.mean()
@@ -63,22 +51,11 @@ def _take_from_neighbors(graph, spectrum, vertices, rows, low):
 
 
 def represent(rows, n, eigenvalues, k, kind):
-    """Return rows that represent some of n vertices.
+    """Return rows that represent some of n vertices as `embed` does, before the `limits` on
+    columns.
 
-    Parameters
-    ----------
-    rows : (m, n_vectors) float64 array
-        Of ``D^-1/2 U`` for "degree", with degrees in units of their mean, of U for "plain", and of
-        either for the others; overwritten.
-    n : int
-    eigenvalues : (n_vectors,) float64 array
-    k, kind
-        See `embed`.
-
-    Returns
-    -------
-    (m, n_vectors) float64 array
-        Those of `embed`, before the `limits` on columns.
+    The (m, n_vectors) `rows`, which are overwritten, are those of ``D^-1/2 U`` for "degree", with
+    degrees in units of their mean, of U for "plain", and of either for the others.
     """
     if kind in FADING:
         rows *= _fade(eigenvalues, k) ** FADING[kind]

@@ -4,7 +4,7 @@ import numpy as np
 
 from kdegraph.datasets.shapes import SHAPES
 from kdegraph.io.dataset import Dataset
-from kdegraph.validation import check_choice, check_count, check_seed
+from kdegraph.validation import check_choice, check_count, check_real, check_seed
 
 
 def names() -> tuple[str, ...]:
@@ -120,11 +120,8 @@ def make(
     """
     generator = SHAPES[check_choice(name, "name", names())]
     n = check_count(n, "n")
-    if noise is None:
-        noise = generator.noise
-    elif isinstance(noise, (str, bytes, bool)) or not np.isreal(noise) or np.ndim(noise):
-        raise TypeError(f"noise must be a number >= 0, got {noise!r}")
-    elif not (np.isfinite(noise) and noise >= 0):
+    noise = generator.noise if noise is None else check_real(noise, "noise", "a number >= 0")
+    if not 0 <= noise < np.inf:
         raise ValueError(f"noise must be a finite number >= 0, got {noise!r}")
     X, y = generator.draw(n, float(noise), generator.new_rng(check_seed(seed)))
     n_labels = 0 if y is None else generator.n_clusters or 0

@@ -12,27 +12,14 @@ import numpy as np
 
 
 class Shape(NamedTuple):
-    """One kind of synthetic data.
+    """One kind of synthetic data."""
 
-    Attributes
-    ----------
-    draw : callable
-        Called as ``draw(n, noise, rng)``; returns the points and their labels, or None for labels.
-    noise : float
-        The default noise; see `make`.
-    sigma : float
-        A bandwidth that suits this noise.
-    n_clusters : int or None
-        The number of clusters, if there are any.
-    new_rng : callable
-        Takes a seed, returns the `rng` of `draw`.
-    """
-
+    # Called as ``draw(n, noise, rng)``; returns the points and their labels, or None for labels.
     draw: Callable[..., Any]
-    noise: float
-    sigma: float
-    n_clusters: int | None
-    new_rng: Callable[[int], Any]
+    noise: float  # the default noise; see `make`
+    sigma: float  # a bandwidth that suits this noise
+    n_clusters: int | None  # the number of clusters, if there are any
+    new_rng: Callable[[int], Any]  # takes a seed, returns the `rng` of `draw`
 
     @property
     def description(self):
@@ -59,13 +46,16 @@ def shape(noise, sigma, n_clusters, new_rng=_random_state):
     return register
 
 
-def _split(n, parts):
-    """Return the sizes of `parts` groups that add up to `n` and differ by at most one."""
-    return np.diff(np.arange(parts + 1) * n // parts)
+def _from_sklearn(name, n, rng, **options):
+    """Return the points and labels that scikit-learn draws; it is loaded when it is needed."""
+    from sklearn import datasets
+
+    return getattr(datasets, f"make_{name}")(n, random_state=rng, **options)
 
 
-def _labels(sizes):
-    return np.repeat(np.arange(len(sizes)), sizes)
+def _labels(n, parts):
+    """Return the labels of `n` points in `parts` groups, whose sizes differ by at most one."""
+    return np.repeat(np.arange(parts), np.diff(np.arange(parts + 1) * n // parts))
 
 
 def _jitter(X, noise, rng):
@@ -84,17 +74,13 @@ def _disc(n, rng):
 @shape(noise=0.05, sigma=0.1, n_clusters=2)
 def moons(n, noise, rng):
     """Two interleaved half circles, from the paper: clusters that are not convex."""
-    from sklearn.datasets import make_moons
-
-    return make_moons(n, noise=noise, random_state=rng)
+    return _from_sklearn("moons", n, rng, noise=noise)
 
 
 @shape(noise=0.05, sigma=0.1, n_clusters=2)
 def circles(n, noise, rng):
     """One circle inside another, from the paper: no straight line separates them."""
-    from sklearn.datasets import make_circles
-
-    return make_circles(n, noise=noise, factor=0.5, random_state=rng)
+    return _from_sklearn("circles", n, rng, noise=noise, factor=0.5)
 
 
 @shape(noise=1.0, sigma=0.5, n_clusters=3)
@@ -107,9 +93,7 @@ def anisotropic(n, noise, rng):
 @shape(noise=1.0, sigma=0.6, n_clusters=3)
 def blobs(n, noise, rng, centers=((-4.0, -3.0), (4.0, -3.0), (0.0, 4.0))):
     """Three round blobs far apart: every method should find them."""
-    from sklearn.datasets import make_blobs
-
-    return make_blobs(n, centers=np.array(centers), cluster_std=noise, random_state=rng)
+    return _from_sklearn("blobs", n, rng, centers=np.array(centers), cluster_std=noise)
 
 
 @shape(noise=1.0, sigma=1.0, n_clusters=3)
@@ -117,35 +101,26 @@ def varied(n, noise, rng):
     """Three blobs whose spread differs sixfold: one bandwidth must serve dense and thin
     clusters.
     """
-    from sklearn.datasets import make_blobs
-
     centers = np.array([(-6.0, 0.0), (4.0, 5.0), (4.0, -3.0)])
-    return make_blobs(
-        n, centers=centers, cluster_std=noise * np.array([2.5, 1.0, 0.4]), random_state=rng
-    )
+    spread = noise * np.array([2.5, 1.0, 0.4])
+    return _from_sklearn("blobs", n, rng, centers=centers, cluster_std=spread)
 
 
 @shape(noise=0.01, sigma=0.06, n_clusters=3)
 def spirals(n, noise, rng):
     """Three arms wound round each other: clusters only along the arms."""
-    sizes = _split(n, 3)
-    y = _labels(sizes)
+    y = _labels(n, 3)
     turn = np.sqrt(rng.uniform(0.04, 1.0, n))  # square root: points evenly spaced along the arm
     angle = 2.5 * np.pi * turn + y * (2 * np.pi / 3)
-    return _jitter(np.stack([turn * np.cos(angle), turn * np.sin(angle)], axis=1), noise, rng), y
+    return _jitter(turn[:, None] * _circle(angle), noise, rng), y
 
 
 @shape(noise=0.05, sigma=0.2, n_clusters=2)
 def rings(n, noise, rng):
     """Two interlocked rings in 3 dimensions: no plane separates them."""
-    y = _labels(_split(n, 2))
-    angle = rng.uniform(0, 2 * np.pi, n)
-    flat, zero = np.cos(angle), np.zeros(n)
-    X = np.where(
-        (y == 0)[:, None],
-        np.stack([flat, np.sin(angle), zero], 1),
-        np.stack([flat + 1.0, zero, np.sin(angle)], 1),
-    )
+    y = _labels(n, 2)
+    (across, along), zero = _circle(rng.uniform(0, 2 * np.pi, n)).T, np.zeros(n)
+    X = np.where(y == 0, (across, along, zero), (across + 1.0, zero, along)).T
     return _jitter(X, noise, rng), y
 
 
@@ -165,17 +140,13 @@ def blobs20d(n, noise, rng):
 @shape(noise=0.1, sigma=1.5, n_clusters=None)
 def swiss_roll(n, noise, rng):
     """A rolled-up sheet in 3 dimensions: one curved surface without clusters."""
-    from sklearn.datasets import make_swiss_roll
-
-    return make_swiss_roll(n, noise=noise, random_state=rng)[0], None
+    return _from_sklearn("swiss_roll", n, rng, noise=noise)[0], None
 
 
 @shape(noise=0.05, sigma=0.2, n_clusters=None)
 def s_curve(n, noise, rng):
     """A sheet bent like an S, in 3 dimensions: one curved surface without clusters."""
-    from sklearn.datasets import make_s_curve
-
-    return make_s_curve(n, noise=noise, random_state=rng)[0], None
+    return _from_sklearn("s_curve", n, rng, noise=noise)[0], None
 
 
 @shape(noise=0.0, sigma=0.05, n_clusters=None)
@@ -189,9 +160,7 @@ def clumps(n, noise, rng):
     """Two moons, each place measured some 25 times: a k-NN graph falls apart into the places, the
     kernel graph sees moons.
     """
-    from sklearn.datasets import make_moons
-
-    places, y = make_moons(max(2, n // 25), noise=0.05, random_state=rng)
+    places, y = _from_sklearn("moons", max(2, n // 25), rng, noise=0.05)
     which = rng.permutation(np.arange(n) % len(places))
     return _jitter(places[which], noise, rng), y[which]
 
@@ -202,7 +171,7 @@ def scales(n, noise, rng):
     the wide ones apart; a k-NN graph adapts.
     """
     centers = np.array([(-0.06, 0.0), (0.06, 0.0), (2.5, 1.5), (2.5, -1.5)])
-    y = _labels(_split(n, 4))
+    y = _labels(n, 4)
     spread = noise * np.array([1.0, 1.0, 30.0, 30.0])
     return centers[y] + rng.standard_normal((n, 2)) * spread[y, None], y
 
@@ -213,7 +182,7 @@ def bridge(n, noise, rng):
     chain is.
     """
     on_chain = min(n // 20, n)
-    y = np.concatenate([_labels(_split(n - on_chain, 2)), np.zeros(on_chain, int)])
+    y = np.concatenate([_labels(n - on_chain, 2), np.zeros(on_chain, int)])
     X = np.array([(-2.0, 0.0), (2.0, 0.0)])[y] + noise * rng.standard_normal((n, 2))
     if on_chain:
         chain = rng.uniform(-2.0, 2.0, on_chain)
@@ -248,7 +217,7 @@ def one_gaussian(n, noise, rng):
 @shape(noise=0.1, sigma=0.12, n_clusters=2, new_rng=np.random.default_rng)
 def two_bananas(n, noise, rng):
     """Two thick arcs bent round each other, as in large benchmarks (Huang et al., 2020)."""
-    y = _labels(_split(n, 2))
+    y = _labels(n, 2)
     bent = _circle(np.pi * (rng.uniform(-0.875, 0.375, n) + y))
     return _jitter(bent - 0.75 * y[:, None], noise, rng), y
 
@@ -256,7 +225,7 @@ def two_bananas(n, noise, rng):
 @shape(noise=0.03, sigma=0.1, n_clusters=4, new_rng=np.random.default_rng)
 def smiling_face(n, noise, rng):
     """Outline, eyes and mouth of a smiling face, as in large benchmarks (Huang et al., 2020)."""
-    y = _labels(_split(n, 4))
+    y = _labels(n, 4)
     turn, eye, aside = rng.random(n), 0.12 * _disc(n, rng), np.array([0.35, 0.0])
     eye[:, 1] += 0.3
     mouth = 0.55 * _circle(np.pi * (1.15 + 0.7 * turn))
@@ -268,7 +237,7 @@ def smiling_face(n, noise, rng):
 def three_circles(n, noise, rng):
     """Three circles with one center, as in large benchmarks (Huang et al., 2020)."""
     # As many points on each part of a circle as on any other.
-    y = np.repeat([0, 1, 2], np.bincount([0, 1, 1, 2, 2, 2], _split(n, 6)).astype(int))
+    y = np.array([0, 1, 1, 2, 2, 2])[_labels(n, 6)]
     return _jitter((1 + y)[:, None] * _circle(rng.uniform(0, 2 * np.pi, n)), noise, rng), y
 
 
@@ -278,7 +247,7 @@ def circles_and_blobs(n, noise, rng):
     2020).
     """
     places = np.array([(-3, 0), (3, 0), (-3, 0), (3, 0), (0, -2), (0, 0), (0, 2)])
-    y = _labels(_split(n, 7))
+    y = _labels(n, 7)
     on_circle = (y < 2)[:, None]
     X = places[y] + 1.5 * on_circle * _circle(rng.uniform(0, 2 * np.pi, n))
     return X + noise * np.where(on_circle, 1.0, 2.0) * rng.normal(size=(n, 2)), y
@@ -287,7 +256,7 @@ def circles_and_blobs(n, noise, rng):
 @shape(noise=0.02, sigma=0.1, n_clusters=7, new_rng=np.random.default_rng)
 def petals(n, noise, rng):
     """The middle and the petals of a flower, as in large benchmarks (Huang et al., 2020)."""
-    y = _labels(_split(n, 7))
+    y = _labels(n, 7)
     in_disc, angle = _disc(n, rng), y * (np.pi / 3)
     along, across = (in_disc * (0.5, 0.25) + (1.1, 0.0)).T
     petals = along * _circle(angle).T + across * _circle(angle + np.pi / 2).T

@@ -49,24 +49,12 @@ def _matern_5_2(u):
 
 
 class KernelFunction(NamedTuple):
-    """A kernel function.
+    """A kernel function."""
 
-    Attributes
-    ----------
-    code : int
-        The number by which compiled code knows it.
-    norm : {1, 2}
-        Its distance: L1 or Euclidean.
-    exponent : callable
-        The exponent t of a scaled distance u. It increases with u.
-    reach : float
-        A distance in units of sigma from which on all values count as zero.
-    """
-
-    code: int
-    norm: int
-    exponent: Callable
-    reach: float
+    code: int  # the number by which compiled code knows it
+    norm: int  # 1 or 2: its distance is L1 or Euclidean
+    exponent: Callable  # The exponent t of a scaled distance u. It increases with u.
+    reach: float  # a distance in units of sigma from which on all values count as zero
 
     def bandwidth_factors(self, reference, bandwidths):
         """Return by what each bandwidth multiplies scaled distances in units of `reference`.

@@ -19,9 +19,6 @@ from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.validation import check_choice, check_points, check_positive
 
-# Kernel values that `Kernel.pairwise` computes at a time: arrays of 128 kB stay in the cache.
-CACHED_VALUES = 16_384
-
 
 @dataclass(frozen=True)
 class Kernel:
@@ -126,7 +123,7 @@ def _fill_pairwise(begin, end, kernel, targets, sources, values):
 
     This is NumPy's work, as the first graph needs few values and would wait for the compiler.
     """
-    n_rows = max(1, CACHED_VALUES // max(1, len(sources)))
+    n_rows = max(1, 2**14 // max(1, len(sources)))  # arrays of 128 KiB stay in the cache
     for first in range(begin, end, n_rows):
         block = slice(first, min(first + n_rows, end))
         values[block] = _pairwise_values(kernel, targets[block], sources)
@@ -145,22 +142,10 @@ def _pairwise_values(kernel, targets, sources):
 
 
 def local_kernel(name: str, bandwidths, tree=None, shift=None) -> Kernel:
-    """The kernel with a bandwidth for each point.
+    """Return the kernel with a bandwidth for each point, in the order of the tree of the points if
+    there is one, which samplers need. The (n,) `shift` is added to exponents, see `LocalScale`.
 
-    Parameters
-    ----------
-    name : str
-    bandwidths : (n,) float64
-        In the order of the tree, if there is one.
-    tree : Tree, optional
-        The tree of the points, which samplers need.
-    shift : (n,) float64, optional
-        What is added to exponents, see `LocalScale`.
-
-    Returns
-    -------
-    Kernel
-        Its `sigma` is the reference: the middle of the bandwidths on a logarithmic scale.
+    The `sigma` of the kernel is the reference: the middle of the bandwidths on a logarithmic scale.
     """
     reference = float(np.sqrt(bandwidths.min()) * np.sqrt(bandwidths.max()))
     factor = KERNELS[name].bandwidth_factors(reference, bandwidths)

@@ -17,21 +17,9 @@ LANES = 8
 if numba.config.DISABLE_JIT:
 
     def squared_gaps(points, low, high, bounds, out):
-        """Write the squared distances of eight points from a box into `out`.
-
-        Parameters
-        ----------
-        points : (d, 8) float64 array
-            C-contiguous.
-        low, high : (d,) float64 arrays
-            The smallest and the largest coordinates of the box; they are equal for a point.
-        bounds : (8,) float64 array
-        out : (8,) float64 array
-
-        Returns
-        -------
-        int
-            Bit i is set where ``out[i] < bounds[i]``.
+        """Write the squared distances of eight points, (d, 8) and C-contiguous, from a box into
+        `out`, and return an integer whose bit i is set where ``out[i] < bounds[i]``. The box of a
+        point has equal `low` and `high`, (d,).
         """
         gaps = np.maximum(np.maximum(low[:, None] - points, points - high[:, None]), 0.0)
         out[:] = (gaps * gaps).sum(axis=0)

@@ -23,17 +23,12 @@ from kdegraph.runtime.jit import jit
 class LocalScale(NamedTuple):
     """Factors of scaled distances and shifts of exponents; all arrays are empty where all points
     share one bandwidth.
-
-    Attributes
-    ----------
-    factor, shift : (n,) float64
-        Of each point, in the order of the tree.
-    low_factor, high_factor, low_shift, high_shift : (n_nodes,) float64
-        The smallest and the largest ones in each node of the tree.
     """
 
+    # (n,): of each point, in the order of the tree
     factor: NDArray[np.float64]
     shift: NDArray[np.float64]
+    # (n_nodes,): the smallest and the largest ones in each node of the tree
     low_factor: NDArray[np.float64]
     high_factor: NDArray[np.float64]
     low_shift: NDArray[np.float64]
@@ -44,12 +39,14 @@ class LocalScale(NamedTuple):
         """Whether there is anything to rescale."""
         return self.factor.size > 0
 
+    def at(self, points: NDArray[np.int64] | slice) -> "LocalScale":
+        """Return the factors and shifts of some points."""
+        if not self.is_local:
+            return self
+        return self._replace(factor=self.factor[points], shift=self.shift[points])
 
-def _empty() -> NDArray[np.float64]:
-    return np.empty(0)
 
-
-ONE_BANDWIDTH = LocalScale(_empty(), _empty(), _empty(), _empty(), _empty(), _empty())
+ONE_BANDWIDTH = LocalScale(*(np.empty(0) for _ in LocalScale._fields))
 
 
 def local_scale(factor, shift, tree=None) -> LocalScale:

@@ -22,41 +22,18 @@ from kdegraph.runtime.threads import blas_threads
 
 # Neighbors that are looked for at least, so that all that need some find the same ones.
 LIST_LENGTH = 50
-# Points of a leaf of a random tree, at least, and per neighbor that is looked for.
-MIN_LEAF_SIZE = 64
-LEAF_SIZE_PER_NEIGHBOR = 3
-N_TREES = 4
-# Neighbors of neighbors that a point is compared with in a round, about.
-COMPARED = 1200
-# The rounds end when so small a share of the entries is new, and after so many in any case.
-ENOUGH = 0.02
-MAX_ROUNDS = 6
-# Principal axes by which trees divide the points, and by which far pairs are recognized. They are
-# those of a part of the points.
-TREE_AXES = 16
-N_AXES = 32
+# Random trees, and rounds at most.
+N_TREES, MAX_ROUNDS = 4, 6
+# Points whose principal axes are taken.
 AXES_SAMPLE = 4096
-# Coordinates are scaled if the largest is not between these: squares in single precision would
-# overflow or vanish.
-SMALLEST, LARGEST = 1e-10, 1e10
 
 
 class NeighborLists(NamedTuple):
-    """Near neighbors of all points.
+    """Near neighbors of all points."""
 
-    Attributes
-    ----------
-    distances : (n, k) float64
-        Ascending along each row, to rounding.
-    indices : (n, k) int32
-        The neighbors; a point is none of its own.
-    order : (n,) int64
-        The points in an order in which neighbors are near each other.
-    """
-
-    distances: np.ndarray
-    indices: np.ndarray
-    order: np.ndarray
+    distances: np.ndarray  # (n, k) float64: ascending along each row, to rounding
+    indices: np.ndarray  # (n, k) int32: the neighbors; a point is none of its own
+    order: np.ndarray  # (n,) int64: the points in an order in which neighbors are near each other
 
 
 # The lists found within `keeping_lists`, by the identity of the array and their length.
@@ -77,42 +54,27 @@ def keeping_lists(X):
 
 
 class _Candidates(NamedTuple):
-    """The nearest neighbors found so far.
+    """The nearest neighbors found so far."""
 
-    Attributes
-    ----------
-    squared : (n, k) float32
-        Squared distances, ascending along each row; infinite where there is no neighbor yet.
-    indices : (n, k) int32
-        The neighbors; -1 for none.
-    is_new : (n, k) bool
-        Whether the neighbor was found in the last round.
-    """
-
+    # (n, k) float32: squared distances, ascending along each row; infinite where there is no
+    # neighbor yet
     squared: np.ndarray
-    indices: np.ndarray
-    is_new: np.ndarray
+    indices: np.ndarray  # (n, k) int32: the neighbors; -1 for none
+    is_new: np.ndarray  # (n, k) bool: whether the neighbor was found in the last round
 
 
 class _Links(NamedTuple):
-    """Whose neighbors a point is compared with.
+    """Whose neighbors a point is compared with."""
 
-    Attributes
-    ----------
-    indices, is_new : (n, k) int32 and bool
-        The neighbors of each point, see `_Candidates`.
-    n_links : int
-        A point is compared with the neighbors of so many of its neighbors, and of at most so many
-        points whose neighbor it is.
-    start : (n + 1,) int64
-        Point j is among the first neighbors of ``incoming[start[j]:start[j + 1]]``.
-    incoming, incoming_is_new : int32 and bool
-    """
-
+    # (n, k) int32 and bool: the neighbors of each point, see `_Candidates`
     indices: np.ndarray
     is_new: np.ndarray
+    # A point is compared with the neighbors of so many of its neighbors, and of at most so many
+    # points whose neighbor it is.
     n_links: int
+    # (n + 1,) int64: point j is among the first neighbors of ``incoming[start[j]:start[j + 1]]``
     start: np.ndarray
+    # int32 and bool
     incoming: np.ndarray
     incoming_is_new: np.ndarray
 
@@ -134,30 +96,15 @@ def has_duplicates(lists):
 
 
 def near_neighbors(X, k=LIST_LENGTH, progress=None):
-    """Most of the nearest other points of each point.
+    """Find most of the nearest other points of each point, the same for any number of threads. At
+    least k, and at least `LIST_LENGTH`, are looked for, and at most n - 1.
 
-    On points near a surface of 6 or 12 dimensions these are more than 98 % (tests,
-    benchmarks: many_dimensions). Points without any structure are the hardest: 92 % for 20,000
-    normal points in 24 dimensions, 70 % in 100.
+    On points near a surface of 6 or 12 dimensions these are more than 98 % (tests, benchmarks:
+    many_dimensions). Points without any structure are the hardest: 92 % for 20,000 normal points in
+    24 dimensions, 70 % in 100.
 
-    Parameters
-    ----------
-    X : (n, d) float32 or float64 array
-    k : int
-        Neighbors of each point that are needed; at least `LIST_LENGTH` are looked for, and at most
-        n - 1.
-    progress : callable, optional
-        Called with the fraction done.
-
-    Returns
-    -------
-    NeighborLists
-        The same for any number of threads.
-
-    Notes
-    -----
-    About O(n log n) comparisons. X is not copied if it is float32 and C-contiguous, and takes 4 n d
-    bytes otherwise; the lists take 16 bytes for each neighbor.
+    There are about O(n log n) comparisons. X is not copied if it is float32 and C-contiguous, and
+    takes 4 n d bytes otherwise; the lists take 16 bytes for each neighbor.
     """
     k = min(max(k, LIST_LENGTH), len(X) - 1)
     if k == 0:
@@ -183,7 +130,7 @@ def _search(X, k, progress):
     for r in range(MAX_ROUNDS):
         part = partial_progress(progress, 0.5 + 0.4 * r / MAX_ROUNDS, 0.9)
         found = _compare_with_neighbors_of_neighbors(points, axes, order, found, part)
-        if np.count_nonzero(found.is_new) <= ENOUGH * n * k:
+        if np.count_nonzero(found.is_new) <= 0.02 * n * k:
             break
     distances = np.empty((n, k))
     part = partial_progress(progress, 0.9, 1.0)
@@ -194,7 +141,8 @@ def _search(X, k, progress):
 def _in_single_precision(X):
     """The points in float32, moved to their mean and scaled where they need to be."""
     largest = max(abs(float(X.max())), abs(float(X.min())))
-    if X.dtype == np.float32 and (largest == 0 or SMALLEST < largest < LARGEST):
+    # Squares in single precision must neither overflow nor vanish.
+    if X.dtype == np.float32 and (largest == 0 or 1e-10 < largest < 1e10):
         return X
     unit = largest if largest > 0 else 1.0
     middle = (X[:: max(1, len(X) // AXES_SAMPLE)] / unit).mean(axis=0)
@@ -206,23 +154,23 @@ def _in_single_precision(X):
 
 
 def _principal_coordinates(points, rng):
-    """Coordinates along the first principal axes of a part of the points, (n, q) float32."""
+    """Coordinates along the first principal axes of a part of the points, (n, q <= 32) float32."""
     from sklearn.utils.extmath import randomized_svd
 
     sample = points[rng.choice(len(points), min(len(points), AXES_SAMPLE), replace=False)]
     sample = sample - sample.mean(axis=0)
-    q, seed = min(N_AXES, *sample.shape), int(rng.integers(2**31))
+    q, seed = min(32, *sample.shape), int(rng.integers(2**31))
     with blas_threads(0):  # the same bits for any number of threads
         _, _, axes = randomized_svd(sample, q, n_iter=2, random_state=seed)
         return np.ascontiguousarray(points @ axes.T)
 
 
 def _join_in_random_trees(points, axes, rng, found, progress):
-    """Compare the points that share a leaf in one of the random trees; return the order of the
-    points in the last one.
+    """Compare the points that share a leaf in one of the random trees, which divide them by the
+    first 16 axes; return the order of the points in the last one.
     """
-    leaf_size = max(MIN_LEAF_SIZE, LEAF_SIZE_PER_NEIGHBOR * found.indices.shape[1])
-    q = min(TREE_AXES, axes.shape[1])
+    leaf_size = max(64, 3 * found.indices.shape[1])
+    q = min(16, axes.shape[1])
     for t in range(N_TREES):
         rotation, _ = np.linalg.qr(rng.standard_normal((q, q)))
         tree = build_tree(np.ascontiguousarray(axes[:, :q] @ rotation), leaf_size)
@@ -265,7 +213,7 @@ def _insert(value, j, squared, indices):
 def _compare_with_neighbors_of_neighbors(points, axes, order, found, progress):
     """Better lists than these."""
     n, k = found.indices.shape
-    n_links = min(max(2, COMPARED // (2 * k)), k)
+    n_links = min(max(2, 1200 // (2 * k)), k)  # about 1,200 neighbors of neighbors
     linked = found.indices[:, :n_links].ravel()
     by_neighbor = np.argsort(linked, kind="stable")
     links = _Links(

@@ -12,9 +12,6 @@ from kdegraph.geometry.tree_search import search_leaves
 from kdegraph.runtime import parallel
 
 _CHUNK = 4096  # queries of one call of scikit-learn
-_CANCELLATION = (
-    1e6 * np.finfo(float).eps
-)  # squared distances below this share of the squared norms have under 6 digits left
 
 
 def unit_scale(X):
@@ -29,22 +26,12 @@ def unit_scale(X):
 
 
 def duplicate_groups(X):
-    """Find points with the same coordinates.
+    """Find points with the same coordinates. Return their order, in which equal ones are next to
+    each other and ascend, and where each group starts in it; a point without duplicates is a group
+    of one.
 
-    Parameters
-    ----------
-    X : (n, d) float64 array
-
-    Returns
-    -------
-    order : (n,) int array
-        The points, equal ones next to each other and in ascending order.
-    starts : (m,) int array
-        Where each group starts in `order`; a point without duplicates is a group of one.
-
-    Notes
-    ----- Sorts one random projection, O(n log n). Different points with the same projection may
-    split a group; groups are never too large.
+    One random projection is sorted, O(n log n). Different points with the same projection may split
+    a group; groups are never too large.
     """
     direction = np.random.default_rng(0).uniform(0.5, 1.0, X.shape[1])
     key = np.zeros(len(X))
@@ -72,25 +59,9 @@ def groups_of_identical(X):
 
 
 def nearest(X, queries, k, progress=None):
-    """The `k` nearest points of `X` to each of the points `X[queries]`, exactly, a point itself
-    being its own first neighbor.
-
-    Parameters
-    ----------
-    X : (n, d) float64 array
-    queries : (m,) int array
-        Indices into `X`.
-    k : int
-        At most n.
-    progress : callable, optional
-        Called with the fraction done.
-
-    Returns
-    -------
-    distances : (m, k) float64 array
-        Ascending along each row.
-    indices : (m, k) int array
-        Which ones of equally far points are among the nearest is arbitrary.
+    """Find the `k` nearest points of `X` to each of the points `X[queries]`, exactly, a point
+    itself being its own first neighbor. Return distances, ascending along each row, and indices,
+    (m, k) each. Which ones of equally far points are among the nearest is arbitrary.
     """
     costs = NEIGHBOR_COSTS
     many = len(queries) >= costs.least_share_of_queries * len(X) and k <= costs.max_list
@@ -106,29 +77,12 @@ def nearest(X, queries, k, progress=None):
 
 
 def nearest_in_tree(tree, k, progress=None):
-    """The `k` nearest points of each point of a tree, exactly, a point itself being its own first
-    neighbor.
+    """Find the `k` nearest points of each point of a tree, exactly, a point itself being its own
+    first neighbor. Return distances, ascending along each row, and indices, (n, k) each; both are
+    in the original order. Which ones of equally far points are among the nearest is arbitrary, but
+    does not depend on the number of threads.
 
-    Parameters
-    ----------
-    tree : kdegraph.geometry.tree.Tree
-        The tree of the points `X`, (n, d).
-    k : int
-        At most n.
-    progress : callable, optional
-        Called with the fraction done.
-
-    Returns
-    -------
-    distances : (n, k) float64 array
-        Row i, ascending, is that of ``X[i]``.
-    indices : (n, k) int array
-        Indices into `X`. Which ones of equally far points are among the nearest is arbitrary, but
-        does not depend on the number of threads.
-
-    Notes
-    -----
-    O(k) for each point that is a candidate: for a k of hundreds SciPy's tree is faster.
+    It takes O(k) for each point that is a candidate: for a k of hundreds SciPy's tree is faster.
     """
     exponent = unit_scale(np.stack([tree.low[0], tree.high[0]]))
     if exponent:
@@ -172,26 +126,12 @@ def _on_unbalanced_tree(Z, queries, k, progress):
 
 
 def query_tree(tree, points, k, *, p=2, progress=None):
-    """The `k` nearest points of a SciPy k-d tree to each of `points`, on all threads.
+    """Find the `k` nearest points of a `scipy.spatial.cKDTree` to each of `points` in the Minkowski
+    norm of order `p`, on all threads. Return distances, ascending along each row, and indices, (m,
+    k) each.
 
     The threads of ``cKDTree.query(workers=...)`` go on writing after an interrupt has freed the
     arrays that they write to, which ends the process. Those of `parallel.run` do not.
-
-    Parameters
-    ----------
-    tree : scipy.spatial.cKDTree
-    points : (m, d) float64 array
-    k : int
-    p : float, optional
-        Order of the Minkowski norm.
-    progress : callable, optional
-        Called with the fraction done.
-
-    Returns
-    -------
-    distances : (m, k) float64 array
-        Ascending along each row.
-    indices : (m, k) int array
     """
     distances, indices = np.empty((len(points), k)), np.empty((len(points), k), np.intp)
 
@@ -219,10 +159,10 @@ def _by_products(Z, queries, k, progress):
         distances[part], indices[part] = index.kneighbors(centered[queries[part]], k)
         if progress is not None:
             progress(min(1.0, (start + _CHUNK) / len(queries)))
-    # ||x - y||^2 is computed as ||x||^2 - 2 xy + ||y||^2: worthless when it is tiny beside the
-    # norms, e.g. in a tight cluster far off.
-    norms = np.einsum("ij,ij->i", centered, centered)
-    unsure = np.flatnonzero(distances[:, -1] ** 2 <= _CANCELLATION * norms[queries])
+    # ||x - y||^2 is computed as ||x||^2 - 2 xy + ||y||^2: it has fewer than 6 digits where it is
+    # tiny beside the norms, e.g. in a tight cluster far off.
+    tiny = 1e6 * np.finfo(float).eps * np.einsum("ij,ij->i", centered, centered)[queries]
+    unsure = np.flatnonzero(distances[:, -1] ** 2 <= tiny)
     if len(unsure):
         tree = cKDTree(Z, balanced_tree=False)
         distances[unsure], indices[unsure] = query_tree(tree, Z[queries[unsure]], k)

@@ -20,9 +20,6 @@ from kdegraph.runtime.progress import partial_progress
 # or 5 they take up to twice as long.
 LEAF_SIZE = 12
 
-# Points: one thread builds a tree of at most as many, as waking a second one takes longer.
-SERIAL_TREE = 4096
-
 # Points: the upper levels of a larger tree are built one node at a time, on all threads.
 WIDE_TREE = 100_000
 
@@ -42,32 +39,19 @@ PIVOT_MARGIN = 3
 
 
 class Tree(NamedTuple):
-    """A balanced kd-tree, which compiled code takes as it is.
+    """A balanced kd-tree, which compiled code takes as it is."""
 
-    Attributes
-    ----------
-    points : (n, d) float64
-        The points in the order of the leaves.
-    columns : (d, n) float64
-        The same, transposed: compiled loops run along a coordinate.
-    order : (n,) int64
-        ``points[i]`` is ``X[order[i]]``.
-    start, stop : (n_nodes,) int64
-        Range of the points of each node.
-    low, high : (n_nodes, d) float64
-        Tight bounding box of each node.
-    n_levels : int
-        Number of levels; there are ``2**n_levels - 1`` nodes.
-    """
-
-    points: NDArray[np.float64]
+    points: NDArray[np.float64]  # (n, d): the points in the order of the leaves
+    # (d, n): the same, transposed; compiled loops run along a coordinate
     columns: NDArray[np.float64]
-    order: NDArray[np.int64]
+    order: NDArray[np.int64]  # (n,): ``points[i]`` is ``X[order[i]]``
+    # (n_nodes,): range of the points of each node
     start: NDArray[np.int64]
     stop: NDArray[np.int64]
+    # (n_nodes, d): tight bounding box of each node
     low: NDArray[np.float64]
     high: NDArray[np.float64]
-    n_levels: int
+    n_levels: int  # number of levels; there are ``2**n_levels - 1`` nodes
 
     @property
     def first_leaf(self) -> int:
@@ -84,18 +68,9 @@ class Tree(NamedTuple):
             return np.sqrt(np.einsum("kc,kc->k", halves, halves))
 
     def original(self, neighbors: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Neighbors by the numbers of the points.
-
-        Parameters
-        ----------
-        neighbors : (n, L) int array
-            Row i holds the neighbors of ``points[i]`` as positions in the tree's order; -1 stands
-            for none.
-
-        Returns
-        -------
-        (n, L) int array
-            Row i holds the neighbors of ``X[i]`` as indices into ``X``.
+        """Return neighbors by the numbers of the points: row i is that of ``X[i]``, with indices
+        into ``X``. Row i of `neighbors` is that of ``points[i]``, with positions in the tree's
+        order; -1 stands for none.
         """
         out = np.empty_like(neighbors)
         parallel.run(_renumber, len(neighbors), self.order, neighbors, out)
@@ -134,7 +109,8 @@ def build_tree(X: NDArray[np.float64], leaf_size: int = LEAF_SIZE, progress=None
     )
     tree.stop[0] = n
     # The upper levels come first, level by level; then each subtree below them is one item of work.
-    n_upper = min(n_levels - 1, 0 if n <= SERIAL_TREE else 2 if n <= WIDE_TREE else 4)
+    # For a small tree, waking a second thread takes longer than building it.
+    n_upper = min(n_levels - 1, 0 if n <= 4096 else 2 if n <= WIDE_TREE else 4)
     silent = partial_progress(progress, 0.0, 0.0)
     for level in range(n_upper):
         width = 2**level

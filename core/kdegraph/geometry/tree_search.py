@@ -18,32 +18,20 @@ LIST_VECTOR = 8
 
 
 class _Workspace(NamedTuple):
-    """Arrays for one group of queries at a time.
+    """Arrays for one group of queries at a time."""
 
-    Attributes
-    ----------
-    queries : (d, LANES) float64
-        Their coordinates.
-    squared, other_squared : (LANES,) float64
-        Squared distances of the queries from a point, or from the two halves of a node.
-    bounds : (LANES,) float64
-        Squared distances that a neighbor must not reach: that of the k-th nearest point so far, or
-        -1 where there are fewer queries.
-    nearest : (LANES, m + 1) float64
-        Squared distances of the k nearest points so far, in descending order; -inf behind them.
-    numbers : (LANES, m + 1) int64
-        The same points, by their positions in the tree.
-    stack : (n_levels + 1,) int64
-        Nodes to visit; the next one comes last.
-    """
-
-    queries: NDArray[np.float64]
+    queries: NDArray[np.float64]  # (d, LANES): their coordinates
+    # (LANES,): squared distances of the queries from a point, or from the two halves of a node
     squared: NDArray[np.float64]
     other_squared: NDArray[np.float64]
+    # (LANES,): squared distances that a neighbor must not reach: that of the k-th nearest point so
+    # far, or -1 where there are fewer queries
     bounds: NDArray[np.float64]
+    # (LANES, m + 1): squared distances of the k nearest points so far, in descending order; -inf
+    # behind them
     nearest: NDArray[np.float64]
-    numbers: NDArray[np.int64]
-    stack: NDArray[np.int64]
+    numbers: NDArray[np.int64]  # (LANES, m + 1): the same points, by their positions in the tree
+    stack: NDArray[np.int64]  # (n_levels + 1,): nodes to visit; the next one comes last
 
 
 @jit

@@ -12,9 +12,6 @@ from kdegraph.io.table import LABEL_NAMES, NULLS, Column, Table
 from kdegraph.npy_files import read_header
 from kdegraph.runtime.slices import count, take
 
-# Names of arrays that are the points of an archive, the most certain first.
-_POINT_NAMES = ("x", "data", "points", "features", "arr_0")
-
 
 def read_npy(data, name, max_bytes):
     """Read an NPY file, given as bytes; messages call it `name`.
@@ -79,7 +76,8 @@ def _choose(headers, name, max_bytes):
     found = ", ".join(f"{key} {header.shape}" for key, header in headers.items()) or "no arrays"
     possible = [key for key, header in headers.items() if header.ndim == 2 or _is_picture(header)]
     possible = possible or [key for key in headers if _are_gray_pictures(headers[key])]
-    named = [key for wanted in _POINT_NAMES for key in possible if key.lower() == wanted]
+    names = ("x", "data", "points", "features", "arr_0")  # of points, the most certain first
+    named = [key for wanted in names for key in possible if key.lower() == wanted]
     points = named or possible
     if len(points) > 1 and not named:
         raise ValueError(

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from kdegraph.bandwidth import pixel_sigma
 from kdegraph.io.dataset import Dataset
 from kdegraph.io.limits import PIXEL_BYTES, check_pixels
-from kdegraph.validation import as_array, check_choice, check_count
+from kdegraph.validation import as_array, check_choice, check_count, check_real
 
 if TYPE_CHECKING:
     from PIL.Image import Image as PillowImage
@@ -188,7 +188,8 @@ def image_points(
     if blur is None:
         # 3 pixels of the 481 of photographs of BSDS500, and less in smaller pictures.
         blur = min(3.0, 1 / 160 * max(height, width))
-    _check_blur(blur)
+    if not 0 <= check_real(blur, "blur", "a number of pixels >= 0") < 1000:
+        raise ValueError(f"blur must be a number of pixels from 0 to 1000, got {blur!r}")
     if max_pixels is not None:
         max_pixels = check_count(max_pixels, "max_pixels")
     shape = _fit(height, width, max_pixels)
@@ -226,13 +227,6 @@ def _smooth_colors(pixels, largest, blur, shape):
         smooth = gaussian_filter(values, blur, mode="nearest") if blur else values
         colors[:, :, c] = smooth if shape == full else _resize(smooth, shape)
     return colors, picture
-
-
-def _check_blur(blur):
-    if isinstance(blur, (str, bytes, bool)) or not np.isreal(blur) or np.ndim(blur):
-        raise TypeError(f"blur must be a number of pixels >= 0, got {blur!r}")
-    if not 0 <= blur < 1000:
-        raise ValueError(f"blur must be a number of pixels from 0 to 1000, got {blur!r}")
 
 
 def _pixels(image):

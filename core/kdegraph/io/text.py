@@ -10,7 +10,6 @@ from kdegraph.io.table import NULLS, Table
 from kdegraph.runtime.memory import format_bytes
 from kdegraph.runtime.slices import count, slices
 
-_NUMBER_PATTERN = re.compile(NUMBER)
 # Delimiters to try, the most common first.
 _DELIMITERS = (",", ";", "\t", "|", " ")
 
@@ -183,7 +182,7 @@ def _rows(lines, delimiter):
 
 
 def _is_number(cell, decimal):
-    return bool(_NUMBER_PATTERN.fullmatch(cell.replace(",", ".") if decimal == "," else cell))
+    return bool(re.fullmatch(NUMBER, cell.replace(",", ".") if decimal == "," else cell))
 
 
 def _is_header(rows, decimal):

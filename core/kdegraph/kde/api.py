@@ -21,10 +21,6 @@ from kdegraph.validation import (
 
 KERNEL_SUM_METHODS = ("auto", "direct", "tree", "fgt")
 
-# The absolute error that is allowed, for a sum of absolute weights of 1: a hundred times the
-# unit roundoff. Without it sums over far points would have to be exact to the last digit.
-ABSOLUTE_ERROR = 1e-14
-
 
 def kernel_sum(
     sources: ArrayLike,
@@ -158,7 +154,9 @@ def _checked_sums(kernel, sources, targets, weights, eps, method, target_local):
     # again for them: a copy takes less time.
     sources = np.require(sources, requirements="W")
     targets = None if targets is None else np.require(targets, requirements="W")
-    return fast_sums(kernel, sources, targets, weights, eps, floor=ABSOLUTE_ERROR, method=method)
+    # The floor is a hundred times the unit roundoff, for a sum of absolute weights of 1. Without it
+    # sums over far points would have to be exact to the last digit.
+    return fast_sums(kernel, sources, targets, weights, eps, floor=1e-14, method=method)
 
 
 def gauss_transform(

@@ -37,20 +37,14 @@ def direct_sums(
     sums = np.zeros(len(targets))
     skip = np.full(len(targets), -1) if skip is None else skip
     columns = np.ascontiguousarray(sources.T) if columns is None else columns
-    local = kernel.local
-    if target_local is None:
-        target_local = (
-            local._replace(factor=local.factor[skip], shift=local.shift[skip])
-            if (local.is_local)
-            else local
-        )
+    target_local = kernel.local.at(skip) if target_local is None else target_local
     serial = len(targets) * len(sources) <= DIRECT_COSTS.serial_pairs
     parallel.run(
         _direct_range,
         len(targets),
         kernel.code,
         kernel.inverse_sigma,
-        local,
+        kernel.local,
         target_local,
         columns,
         targets,

@@ -33,18 +33,11 @@ class InnerGrid:
 
     A few points far from all others, or a distribution with heavy tails, make the grid over all
     points large, and most of its boxes empty.
-
-    Attributes
-    ----------
-    grid : Grid
-    cost : float
-        Estimated cost in ns of one core, with the sums that do not go through the grid.
-    sources, targets : (n,) and (m,) bool
-        The points on the grid.
     """
 
     grid: Grid
-    cost: float
+    cost: float  # estimated cost in ns of one core, with the sums that do not go through the grid
+    # (n,) and (m,): the points on the grid
     sources: NDArray[np.bool_]
     targets: NDArray[np.bool_]
 
@@ -54,28 +47,15 @@ Method = Direct | Grid | InnerGrid | Plan
 
 @dataclass(frozen=True, eq=False)
 class KernelSum:
-    """A kernel sum for which a method is to be chosen.
-
-    Attributes
-    ----------
-    kernel : Kernel
-    sources : (n, d) float64
-    targets : (m, d) float64, optional
-        The sources by default; a grid may then lie along their principal axes.
-    eps : float
-        Relative error.
-    on_grid : bool
-        Whether a grid may be chosen.
-    known_tree : Tree, optional
-        The tree of the sources, if it has been built already.
-    """
+    """A kernel sum for which a method is to be chosen."""
 
     kernel: Kernel
-    sources: NDArray[np.float64]
+    sources: NDArray[np.float64]  # (n, d)
+    # (m, d): the sources by default; a grid may then lie along their principal axes
     targets: NDArray[np.float64] | None
-    eps: float
-    on_grid: bool = True
-    known_tree: Tree | None = None
+    eps: float  # relative error
+    on_grid: bool = True  # whether a grid may be chosen
+    known_tree: Tree | None = None  # the tree of the sources, if it has been built already
 
     @cached_property
     def tree(self) -> Tree:
@@ -186,31 +166,20 @@ def fast_sums(
     return _sums_on_grid(chosen, problem, weights, sums_at, **errors)
 
 
-def _sums_on_grid(method, problem, weights, sums_at, *, eps, floor, progress, own=0.0):
-    """Compute sums on a grid, less `own`; `sums_at` computes those at targets that the grid has
-    handed back, and at targets that are not on it.
+def _sums_on_grid(method, problem, weights, sums_at, **options):
+    """Compute sums on a grid with the options of `grid_sums`; `sums_at` computes those at targets
+    that the grid has handed back, and at targets that are not on it.
     """
     if isinstance(method, Grid):
-        sums, left = grid_sums(
-            method,
-            problem.sources,
-            problem.targets,
-            weights,
-            eps,
-            floor=floor,
-            own=own,
-            progress=progress,
-        )
+        sums, left = grid_sums(method, problem.sources, problem.targets, weights, **options)
     else:
-        sums, left = _inner_sums(
-            method, problem, weights, eps=eps, floor=floor, progress=progress, own=own
-        )
+        sums, left = _inner_sums(method, problem, weights, **options)
     if left.size:
         sums[left] = sums_at(left)
     return sums
 
 
-def _inner_sums(method, problem, weights, *, eps, floor, progress, own):
+def _inner_sums(method, problem, weights, eps, floor, **options):
     """Return the sums at the targets on an `InnerGrid`, and the other targets and those that the
     grid has handed back.
 
@@ -219,27 +188,12 @@ def _inner_sums(method, problem, weights, *, eps, floor, progress, own):
     """
     on, sums = np.flatnonzero(method.targets), np.empty(method.targets.size)
     sources, targets = problem.sources[method.sources], problem.points[on]
-    inner, left = grid_sums(
-        method.grid,
-        sources,
-        None if problem.targets is None else targets,
-        weights[method.sources],
-        eps,
-        floor=floor,
-        own=own,
-        progress=progress,
-    )
+    onto = None if problem.targets is None else targets
+    of_sources = weights[method.sources]
+    inner, left = grid_sums(method.grid, sources, onto, of_sources, eps, floor=floor, **options)
     if not method.sources.all():
-        outside = ~method.sources
-        inner += fast_sums(
-            problem.kernel,
-            problem.sources[outside],
-            targets,
-            weights[outside],
-            eps,
-            floor=floor,
-            on_grid=False,
-        )
+        outside = problem.sources[~method.sources], targets, weights[~method.sources]
+        inner += fast_sums(problem.kernel, *outside, eps, floor=floor, on_grid=False)
     sums[on] = inner
     return sums, np.sort(np.concatenate([on[left], np.flatnonzero(~method.targets)]))
 

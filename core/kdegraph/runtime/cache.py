@@ -89,18 +89,9 @@ class MachineCode:
 
     A file holds a checksum, a key and the code for one signature and one kind of processor. It
     gets its name when it is complete, so any number of processes can share the folder. A file that
-    is damaged counts as missing.
-
-    Parameters
-    ----------
-    function : function
-        The function that is compiled. Its file is a part of the key, as it may be a kernel of
-        another package, which `CACHE_DIR` does not stand for.
-
-    Raises
-    ------
-    OSError, TypeError
-        If the function is not in a file.
+    is damaged counts as missing. The file of the function is a part of the key, as it may be a
+    kernel of another package, which `CACHE_DIR` does not stand for. An OSError or a TypeError is
+    raised if the function is not in a file.
     """
 
     def __init__(self, function):
@@ -152,12 +143,3 @@ class MachineCode:
         """Remove the code for all signatures, as a dispatcher's `recompile` asks for."""
         for path in CACHE_DIR.glob(f"{glob.escape(self._name)}-*.nbc"):
             path.unlink(missing_ok=True)
-
-
-def keep_machine_code(dispatcher) -> None:
-    """Let numba load what it compiles for a function from `CACHE_DIR`, and keep it there.
-
-    A function that is not in a file is compiled in every run.
-    """
-    with contextlib.suppress(OSError, TypeError):
-        dispatcher._cache = MachineCode(dispatcher.py_func)

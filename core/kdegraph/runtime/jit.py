@@ -6,6 +6,7 @@ The private classes and attributes of numba that the package relies on are used 
 import functools
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from types import SimpleNamespace
 
 import numba
@@ -15,7 +16,7 @@ from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.options import DefaultOptions
 
-from kdegraph.runtime.cache import keep_machine_code
+from kdegraph.runtime.cache import MachineCode
 from kdegraph.runtime.progress import notify
 
 try:
@@ -29,13 +30,6 @@ COMPILING = (
     "kdegraph: compiling for the first use, which takes about 5 to 15 seconds; later runs start "
     "at once (`kdegraph warmup` compiles all at once)"
 )
-
-# Sums may be reordered, which vectorizes loops over them. NaN and infinity keep their meaning.
-_REASSOCIATE = {"reassoc", "contract", "nsz"}
-
-# Numba's option to omit its run time, which counts references, is not documented. Without the
-# option kernels are right, but slower.
-_NO_REFERENCE_COUNTS = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
 
 
 def jit(function=None, *, reassociate=False, distinct=False, inline=False, borrow=False):
@@ -68,22 +62,27 @@ def jit(function=None, *, reassociate=False, distinct=False, inline=False, borro
     -------
     numba dispatcher or decorator
     """
+    # Sums may be reordered, which vectorizes loops over them. NaN and infinity keep their meaning.
+    reordering = {"reassoc", "nsz"} if reassociate else set()
     options = {
         "nogil": True,
         "error_model": "numpy",
-        "fastmath": _REASSOCIATE if reassociate else {"contract"},
+        "fastmath": {"contract", *reordering},
         "no_cfunc_wrapper": True,  # kernels are not called from C
         "forceinline": inline,
     }
-    if borrow:
-        options |= _NO_REFERENCE_COUNTS
+    # Numba's option to omit its run time, which counts references, is not documented. Without the
+    # option kernels are right, but slower.
+    if borrow and hasattr(DefaultOptions, "_nrt"):
+        options["_nrt"] = False
     if distinct:
         options["pipeline_class"] = _DistinctArrays
 
     def decorate(function):
         dispatcher = numba.njit(**options)(function)
         if not numba.config.DISABLE_JIT:
-            keep_machine_code(dispatcher)
+            with suppress(OSError, TypeError):  # a function that is not in a file
+                dispatcher._cache = MachineCode(function)
             _compile_outside_of_main_thread(dispatcher)
             # How sums are reordered depends on how a function is compiled.
             if JITCodeLibrary is not None and not reassociate:
@@ -138,15 +137,9 @@ def _merge_into_callers(dispatcher, options, *, optimize_later):
     function again for each constant among its arguments, even if a loop only begins with it. Code
     that is the same for all values saves another sixth.
 
-    Parameters
-    ----------
-    dispatcher : numba dispatcher
-        It still serves the calls from Python.
-    options : dict
-        The options that it was made with.
-    optimize_later : bool
-        Optimize the code only within the kernels, which saves more time. A promise that its
-        arguments are distinct is lost then.
+    The dispatcher, which was made with these options, still serves the calls from Python. With
+    `optimize_later`, the code is optimized only within the kernels, which saves more time. A
+    promise that its arguments are distinct is lost then.
     """
     library = _MergedLater if optimize_later else _Merged
     pipeline = _pipeline(options.get("pipeline_class", Compiler), library)

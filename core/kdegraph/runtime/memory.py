@@ -2,50 +2,35 @@
 
 import functools
 import os
+import re
 from pathlib import Path
 
 import numpy as np
 
-# Bytes that are assumed to be available if the system does not report them.
-FALLBACK = 4 * 2**30
-# Bytes of the largest array whose memory glibc keeps when it is freed: 32 MiB, minus the overhead
-# of glibc.
-_LARGEST_KEPT = 2**25 - 2**16
 _CGROUP = Path("/sys/fs/cgroup")
 
 
-def _number(path):
-    """Return the number in a file of the system, or None. The word "max" means no limit."""
+def _number(path, label=""):
+    """Return the number behind a label in a file of the system, or None if there is no such file
+    or no number; the word "max" means no limit.
+    """
     try:
-        return int(Path(path).read_text().strip())
+        found = re.search(rf"^{label}\s*(\d+)", path.read_text(), flags=re.MULTILINE)
     except (OSError, ValueError):
         return None
-
-
-def _available_in_machine():
-    """Return the available memory of a Linux machine in bytes, or None."""
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass
-    return None
+    return found and int(found[1])
 
 
 def available_memory() -> int:
     """Return the number of bytes that this process can use without displacing other processes.
 
-    Returns
-    -------
-    int
-        The available memory of the machine, or the rest of the container's limit (cgroup, both
-        versions) if that is smaller. Half of the physical memory if the system does not report the
-        available memory, and `FALLBACK` if it reports neither.
+    It is the available memory of the machine, or the rest of the container's limit (cgroup, both
+    versions) if that is smaller; half of the physical memory if the system does not report the
+    available memory, and 4 GiB if it reports neither.
     """
     found = []
-    if (free := _available_in_machine()) is not None:
-        found.append(free)
+    if (free := _number(Path("/proc/meminfo"), "MemAvailable:")) is not None:
+        found.append(1024 * free)
     for limit, used in (
         ("memory.max", "memory.current"),
         ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
@@ -57,7 +42,7 @@ def available_memory() -> int:
         try:
             found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2)
         except (AttributeError, ValueError, OSError):
-            found.append(FALLBACK)
+            found.append(2**32)
     return min(found)
 
 
@@ -76,4 +61,5 @@ def reuse_freed_memory() -> None:
     array of more than 128 KiB from the system, which clears the pages one by one. This takes a
     third of the time of the spectrum of 15,000 points, and a fifth of the time of their graph.
     """
-    np.empty(_LARGEST_KEPT, np.uint8)  # its pages are never used
+    # The largest array whose memory glibc keeps: 32 MiB, minus its overhead. No page is ever used.
+    np.empty(2**25 - 2**16, np.uint8)

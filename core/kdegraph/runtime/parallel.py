@@ -11,69 +11,37 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import wait
-from dataclasses import dataclass
 from typing import Any
 
 from kdegraph.runtime.progress import REPORT_INTERVAL
 from kdegraph.runtime.threads import call_helpers, get_num_threads
 
-# If there are at most this many ranges for each thread, the calling thread tries none of them
-# alone, because it could be a long one.
-_FEW_RANGES = 4
-# The first range is this part of all items, because nothing is known of their cost yet ...
-_FIRST_PART = 1024
-# ... and each range has at most this many times the items of the one before it.
-_GROWTH = 64
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """Set the times, in seconds, by which work is cut into ranges and shared.
-
-    They affect speed only, and were chosen with the experiments `latency` and `stages` on two
-    cores.
-
-    Attributes
-    ----------
-    worth_waking : float
-        Work shorter than this is finished by the calling thread, because waking a sleeping thread
-        takes about 50 microseconds, and its first turn at the GIL as long again.
-    trial : float
-        The calling thread tries ranges of about this duration until it can judge the rest.
-    shortest : float
-        A range takes at least this long where threads share the work, so that taking a range costs
-        little compared to the work on it.
-    longest : float
-        A range takes at most about this long where threads share the work: long compared to the
-        cost of a call, too short for a person to notice when work is cancelled.
-    """
-
-    worth_waking: float = 150e-6
-    trial: float = 30e-6
-    shortest: float = 60e-6
-    longest: float = 5e-3
-
-
-SCHEDULE = Schedule()
+# The following times are in seconds. They affect speed only, and were chosen with the experiments
+# `latency` and `stages` on two cores.
+# Work shorter than this is finished by the calling thread, because waking a sleeping thread takes
+# about 50 microseconds, and its first turn at the GIL as long again.
+WORTH_WAKING = 150e-6
+# The calling thread tries ranges of about this duration until it can judge the rest.
+_TRIAL = 30e-6
+# A range takes at least this long where threads share the work, so that taking a range costs little
+# compared to the work on it.
+_SHORTEST = 60e-6
+# A range takes at most about this long where threads share the work: long compared to the cost of a
+# call, too short for a person to notice when work is cancelled.
+LONGEST = 5e-3
 
 
 class WorkRanges:
-    """Cut ``range(n_items)`` into ranges for the threads that ask for them.
-
-    Parameters
-    ----------
-    n_items : int
-    chunk : int or None
-        Items in each range. None lets the size follow the time that ranges take.
-    n_threads : int
-        Number of threads that may share the work.
+    """Cut ``range(n_items)`` into ranges for the threads that ask for them, of which there may be
+    `n_threads`. Each range has `chunk` items. None lets the size follow the time that ranges take.
     """
 
     def __init__(self, n_items, chunk, n_threads):
         self.n_items, self.chunk, self.n_threads = n_items, chunk, n_threads
         self.n_done = 0
         self._next = 0
-        self._size = chunk or 1 + min(n_items // _FIRST_PART, _GROWTH)
+        # The first range is small, because nothing is known of the cost of items yet.
+        self._size = chunk or 1 + min(n_items // 1024, 64)
         self._largest, self._smallest = -(-n_items // (4 * n_threads)), 1
         self._shared = False
         self._stopped = False
@@ -86,18 +54,12 @@ class WorkRanges:
                 return None
             start, size = self._next, self._size
             if self._shared and not self.chunk:
-                size = min(size, self._fair_share(self.n_items - start))
+                # Ranges become smaller toward the end, so that no thread waits long for another.
+                half_of_share = -(-(self.n_items - start) // (2 * self.n_threads))
+                toward_end = max(half_of_share, self._largest // 16)
+                size = min(size, max(min(self._largest, toward_end), self._smallest))
             self._next = min(start + size, self.n_items)
             return start, self._next
-
-    def _fair_share(self, n_left):
-        """Return the largest range while threads share the work.
-
-        Ranges become smaller toward the end, so that no thread waits long for another one.
-        """
-        half_of_share = -(-n_left // (2 * self.n_threads))
-        toward_end = max(half_of_share, self._largest // 16)
-        return max(min(self._largest, toward_end), self._smallest)
 
     def finish(self, start, stop, seconds):
         """Record that the work on a range took `seconds`."""
@@ -105,10 +67,10 @@ class WorkRanges:
             self.n_done += stop - start
             if not self.chunk:
                 seconds = max(seconds, 1e-9)
-                wanted = SCHEDULE.longest if self._shared else SCHEDULE.trial
-                growth = min(_GROWTH, max(0.25, wanted / seconds))
+                wanted = LONGEST if self._shared else _TRIAL
+                growth = min(64, max(0.25, wanted / seconds))
                 self._size = max(1, int((stop - start) * growth))
-                self._smallest = int((stop - start) * SCHEDULE.shortest / seconds)
+                self._smallest = int((stop - start) * _SHORTEST / seconds)
 
     def take_all_next(self):
         """Let the next range contain all items that are left, unless `chunk` is given."""
@@ -142,21 +104,11 @@ def run(
 ) -> None:
     """Call ``kernel(start, stop, *args)`` on ranges that cover ``range(n_items)``.
 
-    Parameters
-    ----------
-    kernel : callable
-        A function that releases the GIL and writes its results into arrays among `args`.
-    n_items : int
-        Number of items.
-    *args
-        Further arguments of the kernel.
-    chunk : int, optional
-        Number of items in each range, for kernels whose results or speed depend on it. By default
-        a range takes a few milliseconds; see `Schedule`.
-    progress : callable, optional
-        Called in the calling thread with the fraction that is done, about every `REPORT_INTERVAL`
-        seconds unless a range takes longer. If it raises an exception, the work stops after the
-        ranges that threads are working on.
+    The kernel releases the GIL and writes its results into arrays among `args`. Each range has
+    `chunk` items, for kernels whose results or speed depend on it; by default it takes a few
+    milliseconds. ``progress(fraction)`` is called in the calling thread about every
+    `REPORT_INTERVAL` seconds unless a range takes longer. If it raises an exception, the work stops
+    after the ranges that threads are working on.
     """
     if n_items == 0:
         return
@@ -164,7 +116,8 @@ def run(
         kernel(0, n_items, *args)
     else:
         work = _Work(kernel, args, WorkRanges(n_items, chunk, get_num_threads()))
-        few = n_items <= _FEW_RANGES * work.ranges.n_threads * (chunk or 1)
+        # The calling thread tries none of a few ranges alone, because it could be a long one.
+        few = n_items <= 4 * work.ranges.n_threads * (chunk or 1)
         seconds_left = math.inf if few else work.begin_alone()
         if work.ranges.left:
             work.share(seconds_left, progress)
@@ -191,19 +144,15 @@ class _Work:
         return seconds
 
     def begin_alone(self):
-        """Do in this thread the work that ends before other threads could start.
-
-        Returns
-        -------
-        float
-            Estimated seconds that the rest of the work would take one thread.
+        """Do in this thread the work that ends before other threads could start, and return the
+        estimated seconds that the rest would take one thread.
         """
         passed = seconds_left = 0.0
-        while seconds_left < SCHEDULE.worth_waking and (found := self.ranges.take()):
+        while seconds_left < WORTH_WAKING and (found := self.ranges.take()):
             start, stop = found
             seconds = self._call(start, stop)
             passed += seconds
-            if seconds > SCHEDULE.trial / 2 or passed > SCHEDULE.trial:
+            if seconds > _TRIAL / 2 or passed > _TRIAL:
                 seconds_left = seconds * (self.ranges.n_items - stop) / (stop - start)
                 self.ranges.take_all_next()
         return seconds_left
@@ -218,12 +167,15 @@ class _Work:
         """Share the work with as many threads of the pool as are worth waking."""
         ranges = self.ranges
         n_ranges = -(-ranges.n_items // (ranges.chunk or 1))
-        n_worth_calling = 1 + int(min(seconds_left / SCHEDULE.worth_waking, 1e9))
+        n_worth_calling = 1 + int(min(seconds_left / WORTH_WAKING, 1e9))
         n_helpers = min(ranges.n_threads - 1, n_ranges - 1, n_worth_calling)
         ranges.share()
         helpers = call_helpers(self.take_part, n_helpers)
         try:
-            self._take_part_to_the_end(progress)
+            while ranges.left:
+                self.take_part(REPORT_INTERVAL if progress else math.inf)
+                if progress:
+                    progress(ranges.fraction_done)
             working = _dismiss_idle(helpers)
             while wait(working, REPORT_INTERVAL if progress else None).not_done:
                 progress(ranges.fraction_done)
@@ -233,13 +185,6 @@ class _Work:
             raise
         for helper in working:
             helper.result()
-
-    def _take_part_to_the_end(self, progress):
-        """Work until no range is left, and report meanwhile."""
-        while self.ranges.left:
-            self.take_part(REPORT_INTERVAL if progress else math.inf)
-            if progress:
-                progress(self.ranges.fraction_done)
 
 
 def _dismiss_idle(helpers):

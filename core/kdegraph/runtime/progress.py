@@ -5,15 +5,15 @@ computation (`responsive`). A step within the function does not know the stage a
 ``progress(fraction)``. None stands for a caller who wants no reports.
 """
 
-import collections
 import contextvars
 import functools
+import queue
 import sys
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, wait
-from contextlib import contextmanager
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar, cast
 
 # Seconds between two reports of a computation.
@@ -37,17 +37,9 @@ def partial_progress(progress, start, stop):
 
 
 class StageTimer:
-    """Measure and report the stages of one computation.
+    """Measure the stages of one computation, and report them to ``progress(stage, fraction)``.
 
-    Parameters
-    ----------
-    progress : callable or None
-        Called as ``progress(stage, fraction)``.
-
-    Attributes
-    ----------
-    timings : dict
-        Seconds of each stage that has ended, by its name.
+    `timings` has the seconds of each stage that has ended, by its name.
     """
 
     def __init__(self, progress=None):
@@ -99,19 +91,8 @@ class Cancelled(Exception):
     """
 
 
-class _ThisThread(threading.local):
-    """Facts about the current thread.
-
-    Attributes
-    ----------
-    is_worker : bool
-        True in a thread that `responsive` has started.
-    """
-
-    is_worker = False
-
-
-_this_thread = _ThisThread()
+# True in a thread that `responsive` has started.
+_is_worker = contextvars.ContextVar("is_worker", default=False)
 
 
 def responsive(function: _Function) -> _Function:
@@ -126,62 +107,46 @@ def responsive(function: _Function) -> _Function:
 
     @functools.wraps(function)
     def call(*args, progress=None, **options):
-        if progress is None or _this_thread.is_worker:
+        if progress is None or _is_worker.get():
             return function(*args, progress=progress, **options)
-        return _Watched(function, args, options).result(progress)
+        reports, cancelled, result = queue.SimpleQueue(), threading.Event(), Future()
+
+        def report(stage, fraction):
+            if cancelled.is_set():
+                raise Cancelled
+            reports.put((stage, fraction))
+
+        def work():
+            _is_worker.set(True)
+            try:
+                result.set_result(function(*args, progress=report, **options))
+            except BaseException as error:
+                result.set_exception(error)
+            reports.put(None)
+
+        within, name = contextvars.copy_context().run, f"kdegraph {function.__name__}"
+        thread = threading.Thread(target=within, args=(work,), name=name, daemon=True)
+        try:
+            thread.start()
+            _pass_on(reports, progress)
+        except BaseException:
+            cancelled.set()
+            raise
+        return result.result()
 
     return cast(_Function, call)
 
 
-class _Watched:
-    """A call in a thread of its own, whose reports the calling thread passes on."""
-
-    def __init__(self, function, args, options):
-        self._function, self._args, self._options = function, args, options
-        self._reports = collections.deque()
-        self._cancelled = threading.Event()
-        self._result = Future()
-
-    def result(self, progress):
-        """Start the thread, report to `progress` and return the function's result."""
-        context = contextvars.copy_context()
-        thread = threading.Thread(
-            target=context.run,
-            args=(self._work,),
-            name=f"kdegraph {self._function.__name__}",
-            daemon=True,
-        )
-        try:
-            thread.start()
-            self._pass_reports_to(progress)
-        except BaseException:
-            self._cancelled.set()
-            raise
-        return self._result.result()
-
-    def _pass_reports_to(self, progress):
-        last, finished = None, False
-        while not finished:
-            finished = bool(wait([self._result], timeout=REPORT_INTERVAL).done)
-            if last and not self._reports and not finished:
-                progress(*last)
-            while self._reports:
-                last = self._reports.popleft()
-                progress(*last)
-
-    def _work(self):
-        _this_thread.is_worker = True
-        try:
-            self._result.set_result(
-                self._function(*self._args, progress=self._report, **self._options)
-            )
-        except BaseException as error:
-            self._result.set_exception(error)
-
-    def _report(self, stage, fraction):
-        if self._cancelled.is_set():
-            raise Cancelled
-        self._reports.append((stage, fraction))
+def _pass_on(reports, progress):
+    """Pass the reports in a queue on to `progress` until None arrives. The last one is repeated
+    while no other arrives.
+    """
+    report = ()
+    while report is not None:
+        with suppress(queue.Empty):
+            report = reports.get(timeout=REPORT_INTERVAL)
+        if report:
+            progress(*report)
 
 
 def _write(text):

@@ -15,11 +15,6 @@ from kdegraph.runtime.jit import jit
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 # Another odd constant: the step from one draw to the next.
 _SECOND = np.uint64(0xD1B54A32D192ED03)
-# SplitMix64's multipliers.
-_MULTIPLIER_1 = np.uint64(0xBF58476D1CE4E5B9)
-_MULTIPLIER_2 = np.uint64(0x94D049BB133111EB)
-# The distance between consecutive numbers of 53 bits in [0, 1).
-UNIT = 2.0**-53
 
 
 def _wrapping(function):
@@ -30,8 +25,8 @@ def _wrapping(function):
 @jit
 def _mix(x):
     """Mix 64 bits bijectively, as SplitMix64 does."""
-    x = (x ^ (x >> np.uint64(30))) * _MULTIPLIER_1
-    x = (x ^ (x >> np.uint64(27))) * _MULTIPLIER_2
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
 
 
@@ -76,4 +71,4 @@ def advance(start, n):
 @jit
 def uniform(start, counter):
     """Return number `counter` of a stream: a double in [0, 1) with 53 random bits."""
-    return np.float64(_mix(start + np.uint64(counter) * _GOLDEN) >> np.uint64(11)) * UNIT
+    return np.float64(_mix(start + np.uint64(counter) * _GOLDEN) >> np.uint64(11)) * 2.0**-53

@@ -12,33 +12,18 @@ __all__ = ["writing"]  # for other packages, too
 
 @contextmanager
 def writing(path):
-    """Write a file atomically, with errors that name it; see `replacing`.
-
-    Raises
-    ------
-    OSError
-        With `path` as its file name.
-    """
+    """Write a file atomically, as `replacing` does, with errors that name `path`."""
     with naming(path), replacing(path) as temporary:
         yield temporary
 
 
 @contextmanager
 def replacing(path):
-    """Write a temporary file, which replaces `path` at the end.
+    """Write a temporary file with the same extension, which replaces `path` at the end.
 
     After an error, `path` is unchanged. A process that is killed leaves the temporary file, whose
     name begins with a dot. A symbolic link stays, and its target is replaced. Anything but a
     regular file, such as a pipe or /dev/stdout, is written directly.
-
-    Parameters
-    ----------
-    path : path-like
-
-    Yields
-    ------
-    Path
-        The file to write, with the same extension as `path`.
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
@@ -59,23 +44,9 @@ def replacing(path):
 
 @contextmanager
 def new_folder(path):
-    """Write a temporary folder, which is renamed to `path` at the end.
+    """Write a temporary folder, which does not exist yet and is renamed to `path` at the end.
 
-    Parameters
-    ----------
-    path : path-like
-
-    Yields
-    ------
-    Path
-        The temporary folder, which does not exist yet.
-
-    Raises
-    ------
-    FileExistsError
-        If `path` exists.
-    OSError
-        With `path` as its file name.
+    A FileExistsError is raised if `path` exists, and errors of writing name `path`.
     """
     path = Path(path)
     if path.exists():

@@ -17,10 +17,6 @@ _lock = threading.Lock()
 _pool: ThreadPoolExecutor | None = None
 _n_threads: int | None = None
 
-# Rows of the largest matrix for which BLAS uses one thread. In smaller matrices its threads wait
-# for each other longer than they work: 40 times the processor time for 300 rows on a busy machine.
-_SMALL_MATRIX = 1024
-
 
 def get_num_threads() -> int:
     """Return the number of threads that computations use.
@@ -84,14 +80,9 @@ def set_num_threads(n: int | None) -> None:
 
 
 def call_helpers(function: Callable[[], Any], n_helpers: int) -> list[Future]:
-    """Let `n_helpers` threads of the pool call `function` in copies of the caller's context.
-
-    The context holds NumPy's error state, for example.
-
-    Returns
-    -------
-    list of Future
-        Fewer than `n_helpers` if the pool or the interpreter is shutting down.
+    """Let `n_helpers` threads of the pool call `function` in copies of the caller's context, which
+    holds NumPy's error state, for example. There are fewer if the pool or the interpreter is
+    shutting down.
     """
     global _pool
     helpers: list[Future] = []
@@ -119,8 +110,10 @@ def blas_threads(n: int) -> contextlib.AbstractContextManager:
     """Return a context for linear algebra with n x n matrices.
 
     Within it, BLAS uses one thread if the matrices are small, and otherwise all that it is set to.
+    In small matrices its threads wait for each other longer than they work: 40 times the processor
+    time for 300 rows on a busy machine.
     """
-    return contextlib.nullcontext() if n > _SMALL_MATRIX else _one_blas_thread
+    return contextlib.nullcontext() if n > 1024 else _one_blas_thread
 
 
 @functools.cache

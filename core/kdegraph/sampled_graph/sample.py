@@ -21,18 +21,8 @@ from kdegraph.validation import LOCAL_WORDS
 
 def sample_graph(X, options, stages):
     """Sample a graph with the requested sampler, or with the one that `sampling.choice` chooses.
-
-    Parameters
-    ----------
-    X : (n, d) float32 or float64 array
-    options : GraphParameters
-    stages : StageTimer
-
-    Returns
-    -------
-    dict
-        The attributes of a `SimilarityGraph` that are not parameters, and those that have been
-        chosen automatically.
+    Return the attributes of a `SimilarityGraph` that are not parameters, and those that have been
+    chosen automatically.
     """
     if draws_from_lists(X, options.sampler, options.allows_estimates):
         return _sample_from_lists(X, options, stages)
@@ -79,28 +69,15 @@ def _bandwidth(X, lists, sigma, perplexity):
 
 
 class TreeProblem(NamedTuple):
-    """A sampling problem on a tree over the points.
+    """A sampling problem on a tree over the points."""
 
-    Attributes
-    ----------
-    points : (n, d) float64
-    tree : Tree
-    kernel : Kernel
-        Between the points of the tree.
-    bandwidth : float or (n,) float64
-        In the order of the points.
-    densities : (n,) float64 or None
-        The densities that divide the kernel, in the order of the points.
-    n_rounds : int
-        The paper's L.
-    """
-
-    points: np.ndarray
+    points: np.ndarray  # (n, d) float64
     tree: Tree
-    kernel: Kernel
-    bandwidth: Bandwidth
+    kernel: Kernel  # between the points of the tree
+    bandwidth: Bandwidth  # float or (n,) float64: in the order of the points
+    # (n,) float64 or None: the densities that divide the kernel, in the order of the points
     densities: np.ndarray | None
-    n_rounds: int
+    n_rounds: int  # the paper's L
 
 
 def _sample_on_tree(X, options, stages):
@@ -131,18 +108,8 @@ def _sample_on_tree(X, options, stages):
 
 
 def set_up(X, options, stages):
-    """Build the tree, and find the bandwidths, the kernel and the number of rounds.
-
-    Parameters
-    ----------
-    X : (n, d) array
-        Converted to float64.
-    options : GraphParameters
-    stages : StageTimer
-
-    Returns
-    -------
-    TreeProblem
+    """Convert the points to float64, build the tree, and find the bandwidths, the kernel and the
+    number of rounds. Return the `TreeProblem`.
     """
     X = np.asarray(X, dtype=np.float64)
     if isinstance(options.sigma, str):
@@ -172,16 +139,9 @@ def _densities(kernel, tree, eps, progress):
 
 
 def _draw(kernel, tree, n_rounds, options, stages):
-    """Draw neighbors by Algorithm 1, or independently from the exact law.
-
-    Returns
-    -------
-    sampler : str
-        The sampler that was used.
-    neighbors : (n, n_rounds) int32 array
-        In the tree's order.
-    degrees : (n,) float64 array
-        Kernel degrees in the tree's order.
+    """Draw neighbors by Algorithm 1, or independently from the exact law. Return the sampler that
+    was used, the neighbors, (n, n_rounds) int32, and the kernel degrees, (n,), both in the tree's
+    order.
     """
     eps, seed = options.eps, options.seed
     if options.sampler == "recursive":

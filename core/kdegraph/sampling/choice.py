@@ -21,38 +21,17 @@ NEAR_SHARE = 0.45
 
 
 def draws_from_lists(X, sampler, allows_estimates):
-    """Return whether a graph is sampled by "mixture".
-
-    Parameters
-    ----------
-    X : (n, d) array
-        The points of the graph.
-    sampler : str
-        A name of a sampler, or "auto".
-    allows_estimates : bool
-        Whether estimates of the kernel degrees suffice.
+    """Return whether a graph is sampled by "mixture". The `sampler` may be "auto"; then it matters
+    whether estimates of the kernel degrees suffice.
     """
     is_automatic = sampler == "auto" and allows_estimates
     return sampler == "mixture" or (is_automatic and has_many_dimensions(X))
 
 
 def choose_sampler(kernel, tree, eps, sampler):
-    """Choose a sampler that draws from the exact law.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    tree : Tree
-    eps : float
-        Relative error of the kernel degrees.
-    sampler : {"auto", "near", "rejection"}
-        The requested sampler, or "auto".
-
-    Returns
-    -------
-    sampler : {"near", "rejection"}
-    method : object or None
-        For "rejection": the method for the kernel degrees, as `choose_for_degrees` returns it.
+    """Choose a sampler that draws from the exact law, unless `sampler` names one. Return "near" and
+    None, or "rejection" and the method for the kernel degrees, as `choose_for_degrees` returns it.
+    `eps` is the relative error of the degrees.
     """
     if sampler == "near" or kernel.local.is_local:
         return "near", None

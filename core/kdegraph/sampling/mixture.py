@@ -26,74 +26,36 @@ from kdegraph.runtime.random import stream, uniform
 
 # Ratio of the largest to the smallest probability with which a proposal is accepted.
 RANGE = 20.0
-# Unlisted points from which the sums over all of them are estimated: a first number, and the total
-# number if the unlisted points seem to have more than a small share of the degree.
-FIRST_PILOTS = 16
-PILOTS = 256
-SMALL_SHARE = 0.05
-# Smallest share of the draws that go to unlisted points.
-MIN_FAR_SHARE = 0.001
-# Unlisted points may be nearly as near as the last listed one. They are drawn so often that an edge
-# to one of them weighs at most the first share of the degree, but for this reason they get at most
-# the second share of the draws.
-MAX_FAR_WEIGHT = 1 / 3
-MAX_PRECAUTION = 0.5
 
 
 class MixtureLaw(NamedTuple):
     """The law by which vertices draw.
 
     Kernel values are relative to the largest value of the vertex's list.
-
-    Attributes
-    ----------
-    code, inverse_sigma, local : int, float, LocalScale
-        The kernel.
-    points : (n, d) float32 or float64
-    neighbors : (n, m) int32
-        The listed neighbors, in ascending order of their numbers.
-    sums : (n, m) float64
-        Running sums of their kernel values.
-    least : (n,) float64
-        The exponent of the largest kernel value.
-    smallest : (n,) float64
-        The smallest kernel value.
-    far_total : (n,) float64
-        The estimated sum of the probabilities of acceptance over all unlisted points.
-    far_share : (n,) float64
-        The probability of a draw from the unlisted points; -1 for a vertex without neighbors.
     """
 
+    # The kernel.
     code: int
     inverse_sigma: float
     local: LocalScale
-    points: np.ndarray
-    neighbors: np.ndarray
-    sums: np.ndarray
-    least: np.ndarray
-    smallest: np.ndarray
+    points: np.ndarray  # (n, d) float32 or float64
+    neighbors: np.ndarray  # (n, m) int32: the listed neighbors, in ascending order of their numbers
+    sums: np.ndarray  # (n, m) float64: running sums of their kernel values
+    least: np.ndarray  # (n,) float64: the exponent of the largest kernel value
+    smallest: np.ndarray  # (n,) float64: the smallest kernel value
+    # (n,) float64: the estimated sum of the probabilities of acceptance over all unlisted points
     far_total: np.ndarray
+    # (n,) float64: the probability of a draw from the unlisted points; -1 for a vertex without
+    # neighbors
     far_share: np.ndarray
 
 
 def mixture_law(kernel, points, lists, n_rounds, seed, *, progress=None):
-    """Return the law by which vertices draw, and estimates of the kernel degrees.
+    """Return the law by which vertices draw, and the kernel degrees ``sum_{j != i} k(x_i, x_j)``,
+    which are exact for the listed points and unbiased estimates for the others.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        With local bandwidths in the order of the points, see `pair_kernel`.
-    points : (n, d) float32 or float64 array
-    lists : NeighborLists
-        Only their distances are used for the Gaussian and the exponential kernel.
-    n_rounds, seed : int
-        As for `draw_neighbors`.
-
-    Returns
-    -------
-    law : MixtureLaw
-    degrees : (n,) float64
-        ``sum_{j != i} k(x_i, x_j)``: exact for the listed points, and unbiased for the others.
+    The kernel has local bandwidths in the order of the points, see `pair_kernel`. Only the
+    distances of the lists are used for the Gaussian and the exponential kernel.
     """
     n, m = lists.indices.shape
     law = MixtureLaw(
@@ -137,33 +99,37 @@ def _set_near(law, i, distances):
 @jit(borrow=True)
 def _estimate_far(law, i, near, n_rounds, seed):
     """Estimate the sum of the kernel values of the unlisted points and the sum of their
-    probabilities of acceptance.
+    probabilities of acceptance, from 256 of them, or 16 if these seem to have a small share.
     """
     n_far = law.least.size - 1 - law.sums.shape[1]
     if n_far == 0:
         return 0.0, 0.0
     far = accepted = 0.0
-    for pilot in range(PILOTS):
+    for pilot in range(256):
         j = _other_point(law, i, stream(seed, i, n_rounds + pilot), 0)[0]
         value = _relative(_exponent(law, i, j), law.least[i])
         far += value
         accepted += _acceptance(law, i, value)
         n_pilots = pilot + 1
-        if n_pilots == FIRST_PILOTS and far * n_far <= SMALL_SHARE * n_pilots * near:
+        if n_pilots == 16 and far * n_far <= 0.05 * n_pilots * near:
             break
     return far * n_far / n_pilots, accepted * n_far / n_pilots
 
 
 @jit(borrow=True)
 def _far_share(law, i, near, far, n_rounds):
-    """Return the probability of a draw from the unlisted points."""
+    """Return the probability of a draw from the unlisted points, at least 0.001.
+
+    They may be nearly as near as the last listed one. They are drawn so often that an edge to one
+    of them weighs at most a third of the degree, but for this reason at most every second time.
+    """
     if near + far == 0.0:
         return -1.0
     if law.far_total[i] == 0.0:
         return 0.0
-    possible = law.smallest[i] * law.far_total[i] / (MAX_FAR_WEIGHT * n_rounds)
-    precaution = min(possible / (near + possible), MAX_PRECAUTION)
-    return max(far / (near + far), precaution, MIN_FAR_SHARE)
+    possible = law.smallest[i] * law.far_total[i] / (1 / 3 * n_rounds)
+    precaution = min(possible / (near + possible), 0.5)
+    return max(far / (near + far), precaution, 0.001)
 
 
 @jit(borrow=True)
@@ -235,12 +201,8 @@ def _far_point(law, i, start, counter):
 
 
 def draw_neighbors(law, n_rounds, seed, *, progress=None):
-    """Draw `n_rounds` neighbors of every vertex.
-
-    Returns
-    -------
-    (n, n_rounds) int32 array
-        -1 for an isolated vertex, and for a draw whose kernel value underflows.
+    """Draw `n_rounds` neighbors of every vertex, (n, n_rounds) int32; -1 for an isolated vertex,
+    and for a draw whose kernel value underflows.
     """
     neighbors = np.full((law.least.size, n_rounds), -1, np.int32)
     parallel.run(_draw_range, len(neighbors), law, np.uint64(seed), neighbors, progress=progress)
@@ -266,15 +228,11 @@ def _draw_range(begin, end, law, seed, neighbors):
 
 
 def weighted_adjacency(law, neighbors, *, progress=None):
-    """Return the symmetric adjacency matrix with Horvitz-Thompson weights.
+    """Return the symmetric adjacency matrix with Horvitz-Thompson weights, an (n, n) CSR array,
+    sorted, without duplicates.
 
     The weight of an edge is ``k(x_i, x_j)`` over the probability that i has drawn j or j has drawn
     i.
-
-    Returns
-    -------
-    csr_array
-        (n, n), sorted, without duplicates.
     """
     n, n_rounds = neighbors.shape
     drawn = neighbors.ravel()

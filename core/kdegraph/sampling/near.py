@@ -24,8 +24,6 @@ from kdegraph.sampling.near_lists import STRICTER, NearTask, allocate, list_sour
 
 # Initial capacity for near sources and for far nodes of a leaf; doubled for a leaf with more.
 FIRST_CAPACITY = 512
-# Leaves from which `has_few_sources` estimates.
-SAMPLED_LEAVES = 8
 # Leaves to whose points `has_few_sources` computes kernel values.
 EXACT_LEAVES = 64
 # Values in a block: running sums are stored at the ends of blocks, so that they are computed by
@@ -36,27 +34,11 @@ MAX_COUNTED_SUMS = 32
 
 
 def draw_neighbors(kernel, tree, n_rounds, seed, eps, *, leaves=None, progress=None):
-    """Draw `n_rounds` neighbors of every vertex and compute its kernel degree.
+    """Draw `n_rounds` neighbors, or none, of the points of some consecutive `leaves`, by default of
+    all, and compute their kernel degrees with the relative error `eps`, in (0, 1).
 
-    Parameters
-    ----------
-    kernel : Kernel
-    tree : Tree
-    n_rounds : int
-        0 for the degrees alone.
-    seed : int
-    eps : float
-        Relative error of the degrees, in (0, 1).
-    leaves : (k,) int64 array, optional
-        Consecutive leaves whose points draw; by default all of them.
-
-    Returns
-    -------
-    neighbors : (m, n_rounds) int32
-        A row for each point of the leaves, with positions in the tree's order; -1 for isolated
-        vertices.
-    degrees : (m,) float64
-        ``sum_{j != i} k(x_i, x_j)``; 0 exactly where all values underflow.
+    Return the neighbors, (m, n_rounds) int32, as positions in the tree's order, -1 for isolated
+    vertices, and the degrees ``sum_{j != i} k(x_i, x_j)``, 0 exactly where all values underflow.
     """
     leaves = np.arange(tree.first_leaf, tree.start.size) if leaves is None else leaves
     task = _task(kernel, tree.start[leaves[0]], tree.stop[leaves[-1]], n_rounds, seed, eps)
@@ -65,29 +47,15 @@ def draw_neighbors(kernel, tree, n_rounds, seed, eps, *, leaves=None, progress=N
 
 
 def has_few_sources(kernel, tree, eps, most):
-    """Estimate from a few leaves whether points have few near sources and small kernel degrees.
+    """Estimate from eight leaves whether points have few near sources and small kernel degrees: at
+    most `most` of them in the mean, with one bandwidth for all points and degrees of the relative
+    error `eps`.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        With one bandwidth for all points.
-    tree : Tree
-    eps : float
-        Relative error of the degrees.
-    most : float
-        The limit on the mean number of near sources and on the mean degree.
-
-    Returns
-    -------
-    bool
-
-    Notes
-    -----
-    Takes O(n d), most of it NumPy's work, so that the kernels of this sampler are compiled only
+    It takes O(n d), most of it NumPy's work, so that the kernels of this sampler are compiled only
     where they are used. The estimate ends as soon as a sum over the leaves exceeds the limit.
     """
     n_leaves = tree.start.size - tree.first_leaf
-    n_picked = min(SAMPLED_LEAVES, n_leaves)
+    n_picked = min(8, n_leaves)
     n_near = degree = 0.0
     # From the middle of equal parts, because the first and the last leaf lie at the border.
     for leaf in ((np.arange(n_picked) + 0.5) * n_leaves / n_picked).astype(np.int64):

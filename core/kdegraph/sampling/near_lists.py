@@ -16,95 +16,60 @@ from kdegraph.geometry.kernels import scaled_distances
 from kdegraph.geometry.local_scale import LocalScale, rescale, rescaled_bounds
 from kdegraph.runtime.jit import jit
 
-# Expected number of nodes that contribute to the error of a degree. A larger number makes the first
-# guess too strict, so that nodes are divided in vain; with a smaller one the guess fails too often.
-EXPECTED_NODES = 8.0
 # Factor by which the permitted error of a node shrinks, at least, after a failed guess. It is
 # squared after each further failure, so that few guesses suffice down to the smallest doubles.
 STRICTER = 0.25
-# Largest offset of a row of values: values of sources that are nearer than expected must not
-# overflow.
-MAX_OFFSET = 600.0
 
 
 class NearTask(NamedTuple):
     """The kernel and the results of a call of `near.draw_neighbors`.
 
     A draw ``neighbors[i - first, m]`` is j with probability ``k(x_i, x_j) / degrees[i - first]``.
-
-    Attributes
-    ----------
-    code, inverse_sigma, local : int, float, LocalScale
-        The kernel.
-    eps : float
-        Relative error of the degrees.
-    seed : uint64
-    first : int
-        The first target.
-    degrees : (m,) float64
-    neighbors : (m, L) int32
-        The results for the targets from `first` on, in the order of the tree. L may be 0.
     """
 
+    # The kernel.
     code: int
     inverse_sigma: float
     local: LocalScale
-    eps: float
+    eps: float  # relative error of the degrees
     seed: np.uint64
-    first: int
-    degrees: np.ndarray
+    first: int  # the first target
+    degrees: np.ndarray  # (m,) float64
+    # (m, L) int32: the results for the targets from `first` on, in the order of the tree. L may be
+    # 0.
     neighbors: np.ndarray
 
 
 class NearSources(NamedTuple):
-    """The near sources of a leaf, starting with its own points.
+    """The near sources of a leaf, starting with its own points."""
 
-    Attributes
-    ----------
-    position : (capacity,) int32
-        In the order of the tree.
-    columns : (d, capacity) float64
-        Their coordinates.
-    factor, shift : (capacity,) float64
-        See `LocalScale`.
-    values : (leaf size, capacity) float64
-        Kernel values between the targets and the sources, multiplied by ``exp(offset)``.
-    offset, total : (leaf size,) float64
-        For each target approximately the least exponent, so that small values keep their
-        precision, and the sum of its row of `values`.
-    sums : (capacity,) float64
-        Running sums of the row of one target.
-    """
-
-    position: np.ndarray
-    columns: np.ndarray
+    position: np.ndarray  # (capacity,) int32: in the order of the tree
+    columns: np.ndarray  # (d, capacity) float64: their coordinates
+    # (capacity,) float64: see `LocalScale`
     factor: np.ndarray
     shift: np.ndarray
+    # (leaf size, capacity) float64: kernel values between the targets and the sources, multiplied
+    # by ``exp(offset)``
     values: np.ndarray
+    # (leaf size,) float64: for each target approximately the least exponent, so that small values
+    # keep their precision, and the sum of its row of `values`
     offset: np.ndarray
     total: np.ndarray
-    sums: np.ndarray
+    sums: np.ndarray  # (capacity,) float64: running sums of the row of one target
 
 
 class FarNodes(NamedTuple):
-    """The far nodes of a leaf.
+    """The far nodes of a leaf."""
 
-    Attributes
-    ----------
-    node : (capacity,) int64
-    nearest, farthest : (capacity,) float64
-        The smallest and the largest exponent between the boxes of the leaf and the node.
-    bounds : (capacity,) float64
-        Running sums of the upper bounds of the contributions of the nodes to a degree.
-    stack : (capacity,) int64
-        Nodes to be visited.
-    """
-
-    node: np.ndarray
+    node: np.ndarray  # (capacity,) int64
+    # (capacity,) float64: the smallest and the largest exponent between the boxes of the leaf and
+    # the node
     nearest: np.ndarray
     farthest: np.ndarray
+    # (capacity,) float64: running sums of the upper bounds of the contributions of the nodes to a
+    # degree
     bounds: np.ndarray
-    stack: np.ndarray
+    stack: np.ndarray  # (capacity,) int64: nodes to be visited
 
 
 @jit
@@ -134,19 +99,15 @@ def allocate(capacity, tree):
 @jit(borrow=True)
 def list_sources(leaf, task, tree, near, far):
     """List the near sources and the far nodes of a leaf, such that the degrees of its points have
-    the relative error of `task`.
-
-    Returns
-    -------
-    n_near, n_far : int
-        Lengths of the lists; n_near is -1 if they exceed the capacity.
-    mean : float
-        The contribution of the far nodes to every degree.
+    the relative error of `task`. Return the lengths of both lists, the first -1 if they exceed the
+    capacity, and the contribution of the far nodes to every degree.
     """
     first, last = tree.start[leaf], tree.stop[leaf]
     n_near = _append(first, last, near, 0)
     guess = _begin_rows(first, last, task, tree, near)
-    limit, stricter = task.eps * guess / EXPECTED_NODES, STRICTER
+    # Eight nodes are expected to contribute to the error: with more, the guess is too strict, and
+    # nodes are divided in vain; with fewer, it fails too often.
+    limit, stricter = task.eps * guess / 8.0, STRICTER
     far.stack[0] = 0
     n_far, top = 0, 1
     while True:
@@ -174,12 +135,8 @@ def list_sources(leaf, task, tree, near, far):
 @jit(borrow=True)
 def _divide(leaf, limit, n_near, n_far, n_nodes, task, tree, near, far):
     """Divide the `n_nodes` nodes on the stack into far nodes, with an error of at most `limit`
-    each, and leaves, whose points are near.
-
-    Returns
-    -------
-    n_near, n_far : int
-        The new lengths of the lists; n_near is -1 if they exceed the capacity.
+    each, and leaves, whose points are near. Return the new lengths of the lists, the first -1 if
+    they exceed the capacity.
     """
     starts, stops, stack = tree.start, tree.stop, far.stack
     first, last = starts[leaf], stops[leaf]
@@ -250,12 +207,8 @@ def _gather(begin, end, local, tree, near):
 
 @jit(borrow=True)
 def _begin_rows(first, last, task, tree, near):
-    """Compute the kernel values between the points of the leaf.
-
-    Returns
-    -------
-    float
-        A guess of the degrees: the mean of these sums over the points, or 1 if it is 0.
+    """Compute the kernel values between the points of the leaf. Return a guess of the degrees: the
+    mean of these sums over the points, or 1 if it is 0.
     """
     size = last - first
     _gather(0, size, task.local, tree, near)
@@ -264,7 +217,7 @@ def _begin_rows(first, last, task, tree, near):
         row = near.values[t, :size]
         _row_exponents(first + t, 0, size, task, tree, near, row)
         row[t] = np.inf
-        near.offset[t] = min(minimum(row), MAX_OFFSET)
+        near.offset[t] = min(minimum(row), 600.0)  # nearer sources must not overflow
         near.total[t] = _exponentiate(near.offset[t], row)
         total += near.total[t] * exp_neg(near.offset[t])
     return total / size if total > 0.0 else 1.0

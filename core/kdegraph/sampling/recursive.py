@@ -21,27 +21,14 @@ LEAF = 16
 
 
 def draw_neighbors(kernel, tree, solver, n_rounds, seed, draws, *, progress=None):
-    """Draw `n_rounds` neighbors of every vertex.
+    """Draw `n_rounds` neighbors of every vertex. The leaves of the tree have at most `LEAF` points,
+    and the `solver` has ``fit(sources, kernel) -> self`` and ``sums(targets) -> (m,)``. Stratified
+    `draws` are one uniform number per vertex, shifted by multiples of 1/L; "independent" ones are L
+    numbers.
 
-    Parameters
-    ----------
-    kernel : Kernel
-    tree : Tree
-        With leaves of at most `LEAF` points.
-    solver : object
-        With ``fit(sources, kernel) -> self`` and ``sums(targets) -> (m,)``.
-    n_rounds : int
-        The paper's L.
-    seed : int
-    draws : {"stratified", "independent"}
-        One uniform number per vertex, shifted by multiples of 1/L, or L independent ones.
-
-    Returns
-    -------
-    neighbors : (n, n_rounds) int32
-        Positions in the tree's order; -1 where the solver's sums over all other points are zero.
-    degrees : (n,) float64
-        The solver's estimate of ``sum_{j != i} k(x_i, x_j)``.
+    Return the neighbors, (n, n_rounds) int32, as positions in the tree's order, -1 where the
+    solver's sums over all other points are zero, and the solver's estimates of the degrees,
+    ``sum_{j != i} k(x_i, x_j)``.
     """
     n = tree.order.size
     siblings = _sibling_sums(kernel, tree, solver, progress)
@@ -71,14 +58,12 @@ def _fill_uniforms(begin, end, seed, order, stratified, uniforms):
 
 
 def _sibling_sums(kernel, tree, solver, progress):
-    """Compute the sums at each point over the parts of a division of the other points.
+    """Return the sums at each point over the parts of a division of the other points, (n_levels,
+    n).
 
-    Returns
-    -------
-    (n_levels, n) float64
-        Row l is the sum over the half of the point's node on level l that does not contain the
-        point; the last row is the sum over the other points of its leaf. The rows from l on add up
-        to the sum over the other points of its node on level l.
+    Row l is the sum over the half of the point's node on level l that does not contain the point;
+    the last row is the sum over the other points of its leaf. The rows from l on add up to the sum
+    over the other points of its node on level l.
     """
     n, levels = tree.order.size, tree.n_levels
     sums = np.zeros((levels, n))

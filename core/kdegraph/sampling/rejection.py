@@ -28,20 +28,6 @@ from kdegraph.sampling.rejection_proposals import (
     finish_draws,
 )
 
-# Half diagonal of the box of a group, in units of sigma. A wide group wastes proposals on bounds
-# far above the kernel values of its targets; a narrow one has few draws to share its list.
-GROUP_RADIUS = 0.2
-# The same for groups with few draws, at most this number in total.
-GROUP_RADIUS_OF_FEW_DRAWS = 0.8
-FEW_DRAWS = 2000
-# Targets of a group: with larger groups some threads would have no work at the end.
-MAX_GROUP_SIZE = 4096
-# Below this degree, rounding may decide whether a point counts as reachable. The sources are then
-# checked one by one, as a target without a reachable source would draw forever.
-UNCERTAIN_DEGREE = 1e-300
-# A node is divided if it wastes more proposals than this number per draw of the group. Larger
-# values make lists shorter and proposals more numerous.
-WASTE_PER_DIVISION = 32.0
 # Initial capacity of a list, in entries; doubled for a longer list.
 FIRST_CAPACITY = 1024
 # Lists of maximal length that are kept while draws from them are pending.
@@ -49,30 +35,19 @@ LISTS_TOGETHER = 8
 
 
 class TargetGroups(NamedTuple):
-    """Groups of targets, each of which shares one list of nodes.
+    """Groups of targets, each of which shares one list of nodes."""
 
-    Attributes
-    ----------
-    start, stop : (m,) int64
-        The targets of a group are the points start ... stop - 1 in the tree's order.
-    low, high : (m, d) float64
-        The bounding box of each group.
-    """
-
+    # (m,) int64: the targets of a group are the points start ... stop - 1 in the tree's order
     start: np.ndarray
     stop: np.ndarray
+    # (m, d) float64: the bounding box of each group
     low: np.ndarray
     high: np.ndarray
 
 
 def group_targets(kernel, tree, n_rounds):
-    """Divide all points into groups for `n_rounds` draws each.
-
-    Returns
-    -------
-    TargetGroups
-        The largest nodes of `tree` that are narrow enough, and single points of leaves that are too
-        wide.
+    """Divide all points into `TargetGroups` for `n_rounds` draws each: the largest nodes of `tree`
+    that are narrow enough, and single points of leaves that are too wide.
     """
     n, d = tree.points.shape
     groups = TargetGroups(
@@ -85,7 +60,11 @@ def group_targets(kernel, tree, n_rounds):
 
 @jit
 def _fill_groups(radii, n_rounds, tree, groups):
-    """Write the groups in the order of the tree, and return their number."""
+    """Write the groups in the order of the tree, and return their number.
+
+    The radii of their boxes are in units of sigma. A wide group wastes proposals on bounds far
+    above the kernel values of its targets; a narrow one has few draws to share its list.
+    """
     stack = np.empty(256, np.int64)
     count, top = 0, 0
     stack[0] = 0
@@ -93,9 +72,10 @@ def _fill_groups(radii, n_rounds, tree, groups):
         node = stack[top]
         top -= 1
         start, stop = tree.start[node], tree.stop[node]
-        narrow = radii[node] <= GROUP_RADIUS and stop - start <= MAX_GROUP_SIZE
-        few_draws = (stop - start) * n_rounds <= FEW_DRAWS
-        if narrow or (radii[node] <= GROUP_RADIUS_OF_FEW_DRAWS and few_draws):
+        # With larger groups, some threads would have no work at the end.
+        narrow = radii[node] <= 0.2 and stop - start <= 4096
+        few_draws = (stop - start) * n_rounds <= 2000
+        if narrow or (radii[node] <= 0.8 and few_draws):
             _set_group(groups, count, start, stop, tree.low[node], tree.high[node])
             count += 1
         elif 2 * node + 2 < tree.start.size:
@@ -120,27 +100,12 @@ def _set_group(groups, k, start, stop, low, high):
 
 
 def draw_neighbors(kernel, tree, degrees, n_rounds, seed, *, groups=None, progress=None):
-    """Draw `n_rounds` neighbors of every vertex.
+    """Draw `n_rounds` neighbors of the targets of some consecutive `groups`, by default of all.
+    Return them, (m, n_rounds) int32, as positions in the tree's order; -1 for isolated vertices.
 
-    Parameters
-    ----------
-    kernel : Kernel
-    tree : Tree
-    degrees : (n,) float64
-        Kernel degrees in the tree's order. They balance the work and identify the isolated vertices
-        (0), but do not change the law. A degree that is positive only by rounding, since `exponent`
-        finds no point within reach, is set to 0.
-    n_rounds : int
-    seed : int
-    groups : TargetGroups, optional
-        The groups of targets; by default `group_targets`. If these are some consecutive groups,
-        only their targets draw.
-
-    Returns
-    -------
-    (m, n_rounds) int32
-        A row for each target, in the tree's order, with positions in that order; -1 for isolated
-        vertices.
+    The kernel `degrees`, in the tree's order, balance the work and identify the isolated vertices
+    (0), but do not change the law. A degree that is positive only by rounding, since `exponent`
+    finds no point within reach, is set to 0.
     """
     groups = group_targets(kernel, tree, n_rounds) if groups is None else groups
     first, last = groups.start[0], groups.stop[-1]
@@ -159,15 +124,6 @@ def draw_neighbors(kernel, tree, degrees, n_rounds, seed, *, groups=None, progre
     chunk = max(1, min(128, n_groups // 16))
     parallel.run(_draw_range, n_groups, tree, groups, task, chunk=chunk, progress=progress)
     return neighbors
-
-
-@jit
-def _waste_limit(degree, n_draws):
-    """Return how many proposals a node may waste without being divided.
-
-    The number is in units of kernel values: divided by the `degree`, it is a number per draw.
-    """
-    return WASTE_PER_DIVISION * degree / n_draws
 
 
 @jit
@@ -192,7 +148,9 @@ def _draw_with_capacity(begin, end, capacity, tree, groups, task):
         total, n_linked = _sum_degrees(task.degrees, first, last)
         if n_linked == 0:
             continue
-        limit = _waste_limit(total / n_linked, n_linked * task.neighbors.shape[1])
+        # A node may waste 32 proposals per draw of the group, in units of kernel values; with a
+        # larger number, lists are shorter and proposals more numerous.
+        limit = 32.0 * (total / n_linked) / (n_linked * task.neighbors.shape[1])
         if used + capacity > capacity * LISTS_TOGETHER:
             finish_draws(task, lists, pending, n_pending)
             used, n_pending = 0, 0
@@ -202,8 +160,9 @@ def _draw_with_capacity(begin, end, capacity, tree, groups, task):
         if count < 0:
             finish_draws(task, lists, pending, n_pending)
             return group
-        # Groups with such small degrees are single points.
-        if total < UNCERTAIN_DEGREE and not _any_reachable(task, first, lists, used, count):
+        # Rounding may decide whether a point with so small a degree, which is a group of its own,
+        # counts as reachable. Without a reachable source it would draw forever.
+        if total < 1e-300 and not _any_reachable(task, first, lists, used, count):
             task.degrees[first] = 0.0
             continue
         build_alias_table(

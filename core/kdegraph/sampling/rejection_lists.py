@@ -11,51 +11,36 @@ from kdegraph.geometry.boxes import interval_distances
 from kdegraph.geometry.kernel_functions import exp_neg, scaled_term, to_exponents
 from kdegraph.runtime.jit import jit
 
-# Lists start on the level of the tree with this number of nodes. Higher levels have fewer nodes but
-# take as long, because the loops over the nodes of a level process a vector of them at a time.
-FIRST_WIDTH = 8
-
 
 class NodeLists(NamedTuple):
-    """Consecutive lists of nodes; an entry is a node of the tree or a single point.
+    """Consecutive lists of nodes; an entry is a node of the tree or a single point."""
 
-    Attributes
-    ----------
-    first, size : (capacity,) int32
-        The sources of an entry are the points first ... first + size - 1 in the tree's order.
-    nearest : (capacity,) float64
-        The smallest exponent between the boxes of the group and of the entry, so that
-        ``exp(-nearest)`` is an upper bound of their kernel values.
-    threshold : (capacity,) float64
-        The weight ``size exp(-nearest)`` of the entry; `build_alias_table` replaces it by the
-        share of the entry's cell of the alias table that belongs to the entry itself.
-    alias : (capacity,) int32
-        The entry, relative to the start of the list, to which the rest of the cell belongs.
-    """
-
+    # (capacity,) int32: the sources of an entry are the points first ... first + size - 1 in the
+    # tree's order
     first: np.ndarray
     size: np.ndarray
+    # (capacity,) float64: the smallest exponent between the boxes of the group and of the entry, so
+    # that ``exp(-nearest)`` is an upper bound of their kernel values
     nearest: np.ndarray
+    # (capacity,) float64: the weight ``size exp(-nearest)`` of the entry; `build_alias_table`
+    # replaces it by the share of the entry's cell of the alias table that belongs to the entry
+    # itself
     threshold: np.ndarray
+    # (capacity,) int32: the entry, relative to the start of the list, to which the rest of the cell
+    # belongs
     alias: np.ndarray
 
 
 class ListWorkspace(NamedTuple):
-    """Arrays for building one list of at most `capacity` entries.
+    """Arrays for building one list of at most `capacity` entries."""
 
-    Attributes
-    ----------
-    node, divided : (capacity,) int32
-        The nodes of the current level (in the end: points), and those that are divided further.
-    nearest : (capacity,) float64
-        The smallest exponent between the boxes of the group and of the node.
-    largest, smallest : (capacity,) float64
-        Bounds of the kernel values between the two boxes.
-    """
-
+    # (capacity,) int32: the nodes of the current level (in the end: points), and those that are
+    # divided further
     node: np.ndarray
     divided: np.ndarray
+    # (capacity,) float64: the smallest exponent between the boxes of the group and of the node
     nearest: np.ndarray
+    # (capacity,) float64: bounds of the kernel values between the two boxes
     largest: np.ndarray
     smallest: np.ndarray
 
@@ -86,20 +71,17 @@ def allocate_workspace(capacity):
 
 @jit(inline=True)
 def list_nodes(code, inverse_sigma, groups, group, tree, limit, workspace, lists, base):
-    """Write the list of one group to `lists`, from the entry `base` on.
+    """Write the list of one group to `lists`, from the entry `base` on. Return the number of
+    entries, or -1 if they may exceed the capacity of the workspace.
 
     Level by level, a node is divided if it would waste more proposals than `limit`: ``size (max k -
     min k)`` over the pairs of the group and the node. A leaf is divided into its points.
-
-    Returns
-    -------
-    int
-        Number of entries, or -1 if they may exceed the capacity of the workspace.
     """
     capacity = workspace.node.size
     low, high = groups.low[group], groups.high[group]
     count, n_divided, at_leaves = 0, 0, False
-    width = min(FIRST_WIDTH, (tree.start.size + 1) // 2)
+    # Levels with fewer nodes take as long, as loops over nodes process a vector of them at a time.
+    width = min(8, (tree.start.size + 1) // 2)
     for p in range(width):
         workspace.node[p] = width - 1 + p
     while width and not at_leaves:
@@ -150,12 +132,8 @@ def _bound_values(code, inverse_sigma, low, high, node_low, node_high, width, wo
 @jit(inline=True)
 def _keep_or_divide(groups, group, tree, limit, width, workspace, lists, place):
     """Append the nodes that waste few proposals to the list, from `place` on, and write the others
-    to `workspace.divided`; nodes out of reach are dropped.
-
-    Returns
-    -------
-    kept, n_divided : int
-        How many nodes were appended, and how many are to be divided.
+    to `workspace.divided`; nodes out of reach are dropped. Return how many were appended, and how
+    many are to be divided.
     """
     nodes, divided, nearest = workspace.node, workspace.divided, workspace.nearest
     largest, smallest = workspace.largest, workspace.smallest
@@ -221,14 +199,9 @@ def _list_points(n_divided, divided, start, stop, points):
 
 @jit(inline=True)
 def build_alias_table(threshold, alias, workspace):
-    """Build Walker's alias table by Vose's method.
-
-    The weights in `threshold` are replaced by the thresholds; `workspace` holds as many integers.
-
-    References
-    ----------
-    M. D. Vose, "A linear algorithm for generating random numbers with a given distribution", IEEE
-    Transactions on Software Engineering 17 (1991).
+    """Build Walker's alias table by the method of M. D. Vose (IEEE Transactions on Software
+    Engineering 17, 1991). The weights in `threshold` are replaced by the thresholds; `workspace`
+    holds as many integers.
     """
     count, total = threshold.size, 0.0
     for k in range(count):

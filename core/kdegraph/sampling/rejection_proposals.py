@@ -19,61 +19,35 @@ class DrawTask(NamedTuple):
     """The kernel, the points and the results of a call of `rejection.draw_neighbors`.
 
     A draw ``neighbors[i - first, m]`` is j with probability ``k(x_i, x_j) / degrees[i]``.
-
-    Attributes
-    ----------
-    code, inverse_sigma : int, float
-        The kernel.
-    points : (n, d) float64
-        In the tree's order, as are the other arrays.
-    order : (n,) int64
-        The original number of each point, which selects its random streams.
-    degrees : (n,) float64
-        0 for a point without neighbors.
-    seed : uint64
-    first : int
-        The first target.
-    neighbors : (m, L) int32
-        The results for the targets from `first` on.
     """
 
+    # The kernel.
     code: int
     inverse_sigma: float
-    points: np.ndarray
+    points: np.ndarray  # (n, d) float64: in the tree's order, as are the other arrays
+    # (n,) int64: the original number of each point, which selects its random streams
     order: np.ndarray
-    degrees: np.ndarray
+    degrees: np.ndarray  # (n,) float64: 0 for a point without neighbors
     seed: np.uint64
-    first: int
-    neighbors: np.ndarray
+    first: int  # the first target
+    neighbors: np.ndarray  # (m, L) int32: the results for the targets from `first` on
 
 
 class PendingDraws(NamedTuple):
-    """Draws without an accepted proposal yet, and their current proposals.
+    """Draws without an accepted proposal yet, and their current proposals."""
 
-    Attributes
-    ----------
-    stream : uint64
-        The random stream of the draw.
-    place : int64
-        The position of the result in the flattened neighbors.
-    target, base, n_listed : int32
-        The point that draws, and its list: the entries base ... base + n_listed - 1.
-    entry, source : int32
-        The proposed entry of the list, and the proposed point of this entry.
-    work : float64
-        The uniform that picks the entry, then the exponent of the proposal.
-    decision : float64
-        The uniform that picks the source and decides, then positive if the proposal is accepted.
-    """
-
-    stream: np.ndarray
-    place: np.ndarray
+    stream: np.ndarray  # uint64: the random stream of the draw
+    place: np.ndarray  # int64: the position of the result in the flattened neighbors
+    # int32: the point that draws, and its list: the entries base ... base + n_listed - 1
     target: np.ndarray
     base: np.ndarray
     n_listed: np.ndarray
+    # int32: the proposed entry of the list, and the proposed point of this entry
     entry: np.ndarray
     source: np.ndarray
-    work: np.ndarray
+    work: np.ndarray  # float64: the uniform that picks the entry, then the exponent of the proposal
+    # float64: the uniform that picks the source and decides, then positive if the proposal is
+    # accepted
     decision: np.ndarray
 
 

@@ -9,19 +9,8 @@ from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.tree import Tree
 from kdegraph.runtime.threads import blas_threads
 
-# Target for the relative error of the small eigenvalues.
-EIGENVALUE_ERROR = 0.1
-MIN_ROUNDS = 10
-MAX_ROUNDS = 100
-# Up to this number, points are used directly; more points are represented by the 128 nodes of a
-# level of the tree.
-MAX_COARSE_POINTS = 512
-COARSE_LEVEL = 7
-COARSE_EIGENVALUES = 20
-# Assumed number of clusters if the spectrum does not suggest one.
-DEFAULT_CLUSTERS = 10
-# Rounds for a bandwidth per point.
-LOCAL_ROUNDS = 30
+MIN_ROUNDS, MAX_ROUNDS = 10, 100
+LOCAL_ROUNDS = 30  # for a bandwidth per point
 
 
 def suggest_n_rounds(kernel: Kernel, tree: Tree):
@@ -50,33 +39,28 @@ def suggest_n_rounds(kernel: Kernel, tree: Tree):
     """
     if kernel.local.is_local:
         return LOCAL_ROUNDS
-    values = coarse_eigenvalues(kernel, tree, COARSE_EIGENVALUES)
+    values = coarse_eigenvalues(kernel, tree, 20)
     if len(values) == 0:
         return MIN_ROUNDS
     suggested = suggest_n_clusters(values)
-    k = DEFAULT_CLUSTERS if suggested == 1 else suggested
+    k = 10 if suggested == 1 else suggested
     value = values[min(k, len(values) - 1)]
-    return min(
-        MAX_ROUNDS, max(MIN_ROUNDS, round(1 / (EIGENVALUE_ERROR * math.sqrt(max(1 - value, 1e-6)))))
-    )
+    rounds = round(1 / (0.1 * math.sqrt(max(1 - value, 1e-6))))
+    return min(MAX_ROUNDS, max(MIN_ROUNDS, rounds))
 
 
 def coarse_eigenvalues(kernel: Kernel, tree: Tree, n_eigenvalues):
-    """Estimate the smallest eigenvalues of the full graph from a graph of at most a few hundred
-    nodes of the tree.
+    """Estimate the smallest eigenvalues of the full graph from a graph of its points, if there are
+    at most 512, or else of the 128 nodes of a level of the tree. They ascend, in [0, 2]; there are
+    fewer than `n_eigenvalues` if fewer nodes have an edge.
 
     The weight between two nodes is the kernel between their centers times both numbers of points;
     the weight between a node and itself is the number of its pairs of points.
-
-    Returns
-    -------
-    (m,) float64 array
-        Ascending, in [0, 2]; fewer than `n_eigenvalues` if there are fewer nodes with an edge.
     """
-    if len(tree.points) <= MAX_COARSE_POINTS:
+    if len(tree.points) <= 512:
         centers, sizes = tree.points, np.ones(len(tree.points))
     else:
-        first = 2 ** min(COARSE_LEVEL, tree.n_levels - 1) - 1
+        first = 2 ** min(7, tree.n_levels - 1) - 1
         start, stop = tree.start[first : 2 * first + 1], tree.stop[first : 2 * first + 1]
         sizes = (stop - start).astype(float)
         centers = np.add.reduceat(tree.points / sizes.max(), start) * (sizes.max() / sizes)[:, None]

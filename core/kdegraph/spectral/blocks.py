@@ -73,17 +73,11 @@ def rotate_to_ritz(block, image, rotation, values, progress=None):
 class Overlaps(NamedTuple):
     """The inner products that make a block of vectors, or a block and its image side by side,
     orthonormal and orthogonal to the null space.
-
-    Attributes
-    ----------
-    dots : (c, m) array
-        Inner products of the eigenvectors of the null space with the vectors.
-    gram : (m, m) array
-        Gram matrix of the vectors without their parts in the null space.
     """
 
+    # (c, m): inner products of the eigenvectors of the null space with the vectors
     dots: np.ndarray
-    gram: np.ndarray
+    gram: np.ndarray  # (m, m): Gram matrix of the vectors without their parts in the null space
 
 
 @dataclass(eq=False)
@@ -92,17 +86,11 @@ class NullSpace:
 
     They are known exactly. There is one for each connected component, sqrt(degree) on the component
     and zero elsewhere.
-
-    Parameters
-    ----------
-    bounds : (c + 1,) int64 array
-        Component ``i`` has the rows ``bounds[i]:bounds[i + 1]``.
-    vector : (n,) float64 array
-        The sum of all eigenvectors, whose supports are disjoint. The part of each component has
-        norm 1.
     """
 
-    bounds: np.ndarray
+    bounds: np.ndarray  # (c + 1,) int64: component ``i`` has the rows ``bounds[i]:bounds[i + 1]``
+    # (n,) float64: the sum of all eigenvectors, whose supports are disjoint. The part of each
+    # component has norm 1.
     vector: np.ndarray
 
     def __len__(self):

@@ -64,28 +64,16 @@ def graph_parts(adjacency: AdjacencyLike) -> GraphParts:
 
 @dataclass(frozen=True, eq=False)
 class CheckedGraph:
-    """A checked adjacency matrix, its degrees and its connected components.
+    """A checked adjacency matrix, its degrees and its connected components."""
 
-    Attributes
-    ----------
-    matrix : SparseRows
-        Sorted, without duplicates and explicit zeros.
-    degrees : (n,) float64 array
-    component : (n,) int32 array
-        Connected component of each vertex, numbered by first vertex.
-    sizes : (c,) int64 array
-        Number of vertices in each component.
-    order : (n,) int array
-        The vertices in an order in which neighbors are near each other.
-    points : (n, d) float64 array or None
-        Where the vertices are, if that is known and `order` is that of a tree.
-    """
-
-    matrix: SparseRows
-    degrees: NDArray[np.float64]
+    matrix: SparseRows  # sorted, without duplicates and explicit zeros
+    degrees: NDArray[np.float64]  # (n,)
+    # (n,): connected component of each vertex, numbered by first vertex
     component: NDArray[np.int32]
-    sizes: NDArray[np.int64]
+    sizes: NDArray[np.int64]  # (c,): number of vertices in each component
+    # (n,): the vertices in an order in which neighbors are near each other
     order: NDArray[np.integer]
+    # (n, d) float64 or None: where the vertices are, if that is known and `order` is that of a tree
     points: NDArray[np.float64] | None
 
     @property
@@ -132,15 +120,8 @@ def check_smallest_component(given):
 
 
 def check_adjacency(adjacency, name="adjacency", *, progress=None) -> CheckedGraph:
-    """Check an adjacency matrix; the argument is never changed.
-
-    Parameters
-    ----------
-    adjacency : HasAdjacency, sparse matrix or array of any format, (n, n) array, or CheckedGraph
-    name : str
-        For messages.
-    progress : callable, optional
-        Called with the fraction done.
+    """Return the `CheckedGraph` of a matrix of any format, of an object that has one, or of a
+    `CheckedGraph`. Messages call the argument `name`; it is never changed.
     """
     if isinstance(adjacency, CheckedGraph):
         return adjacency

@@ -15,20 +15,12 @@ from kdegraph.runtime.jit import jit
 
 
 def connected_components(indptr, indices, progress=None):
-    """Find the connected components.
+    """Find the connected components of a symmetric matrix in CSR form. Return the component of each
+    vertex, (n,) int32, in the order of their first vertices, and the number of vertices in each.
 
     The first round joins every vertex with its first few neighbors. A parallel sweep then finds the
     vertices that have a neighbor in another component, which are few, and the second round joins
     these with all their neighbors.
-
-    `indptr` and `indices` are those of the CSR form of a symmetric matrix.
-
-    Returns
-    -------
-    component : (n,) int32 array
-        Component of each vertex; components are numbered in the order of their first vertices.
-    sizes : (c,) int64 array
-        Number of vertices in each component.
     """
     n = len(indptr) - 1
     return components_of_blocks(n, lambda: [(0, indptr, indices)], progress)

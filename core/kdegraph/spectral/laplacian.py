@@ -18,15 +18,10 @@ COPY_PREFETCH_ROWS = 4
 
 
 class NormalizedAdjacency:
-    """M = D^-1/2 A D^-1/2 as an operator on blocks of vectors.
+    """Apply M = D^-1/2 A D^-1/2 to blocks of vectors.
 
-    Parameters
-    ----------
-    matrix : SparseRows
-        M, with weights in single or double precision.
-    other_precision : callable, optional
-        ``other_precision(dtype)`` returns the weights of M in another precision; by default they
-        are converted.
+    The weights of `matrix`, which is M, are in single or double precision.
+    ``other_precision(dtype)`` returns them in another one; by default they are converted.
     """
 
     def __init__(self, matrix, other_precision=None):
@@ -41,12 +36,6 @@ class NormalizedAdjacency:
 
         Products are faster if neighbors are near each other in that order, because the rows that
         they read stay in the caches.
-
-        Parameters
-        ----------
-        graph : CheckedGraph
-        vertices : (m,) int array
-        progress : callable, optional
         """
         n = len(vertices)
         place = np.empty(graph.n, graph.matrix.indices.dtype)
@@ -86,15 +75,8 @@ class NormalizedAdjacency:
         return 1.05 * math.sqrt(max(4 * squares.mean(dtype=np.float64), squares.max()))
 
     def step(self, block, previous, alpha=1.0, shift=0.0, beta=0.0, progress=None):
-        """Set ``previous = alpha (M - shift) block - beta previous`` in place and return it.
-
-        With the defaults, this is M times the block.
-
-        Parameters
-        ----------
-        block, previous : (n, m) arrays of the same dtype, C-contiguous
-        alpha, shift, beta : float
-        progress : callable, optional
+        """Set ``previous = alpha (M - shift) block - beta previous`` in place and return it. With
+        the defaults, this is M times the block. Both are C-contiguous and of the same dtype.
         """
         number = block.dtype.type
         args = self.matrix(block.dtype), block, previous, number(alpha), number(shift), number(beta)

@@ -21,8 +21,6 @@ from kdegraph.runtime.jit import jit
 
 WIDE_STRIP = 16  # columns of the block that are summed together while that many are left
 NARROW_STRIP = 8  # columns that are summed together after that; the rest is summed one by one
-# Independent partial sums: the processor starts an addition before the last one is complete.
-PARTIAL_SUMS = 4
 CACHE_LINE = 64  # bytes
 # A row of the block is requested from memory while the matrix entry that many places before is
 # processed.
@@ -140,7 +138,8 @@ def _compiled_strip(width):
             vector = ir.VectorType(context.get_value_type(signature.args[2].dtype), width)
             alignment = context.get_abi_sizeof(vector.element)
             code = _RowSumCode(builder, arrays, first, vector, alignment)
-            p, total = code.add_entries(begin, end, code.zero(), PARTIAL_SUMS)
+            # In four partial sums, an addition starts before the last one is complete.
+            p, total = code.add_entries(begin, end, code.zero(), 4)
             _, total = code.add_entries(p, end, total, 1)
             pointer = builder.bitcast(arrays["out"].data, vector.as_pointer())
             builder.store(total, pointer, align=alignment)

@@ -187,12 +187,7 @@ def _write_null_vectors(graph, null_vector, min_size, out):
 def _nonzero_eigenpairs(graph, null_vector, min_size, k, solve, approximate, rng, report):
     """Find the `k` largest eigenpairs of M beyond the null space, on the vertices of components of
     at least `min_size`; `solve` is that of `kdegraph.spectral.solver.iteration` with its options.
-
-    Returns
-    -------
-    vertices : (m,) int array
-        The vertex of each row of the eigenvectors.
-    pairs : Eigenpairs
+    Return the vertex of each row of the eigenvectors, and the `Eigenpairs`.
     """
     vertices, places = _rows_by_component(graph, min_size)
     component = graph.component[vertices]

@@ -43,30 +43,13 @@ PLAN = "plan"
 
 
 def sample_by_tiles(X, options, store, progress=None, *, any_seed=False):
-    """Sample a graph on Dask, or complete one that was interrupted.
+    """Sample a graph on Dask, or complete one that was interrupted, and return the path of its
+    folder, for `TiledGraph.load`.
 
-    Parameters
-    ----------
-    X : (n, d) dask array
-        As `kdegraph.tiles.points.as_dask_points` returns it.
-    options : GraphParameters
-    store : path-like or None
-        The folder for the graph. None takes a temporary one, which is deleted when the process
-        ends.
-    progress : callable, optional
-        Called as ``progress(stage, fraction)``.
-    any_seed : bool
-        Whether the seed of an interrupted graph may take the place of that of the options.
-
-    Returns
-    -------
-    Path
-        The folder, for `TiledGraph.load`.
-
-    Raises
-    ------
-    ValueError
-        If the store holds something else, or is damaged.
+    `X` is a Dask array as `kdegraph.tiles.points.as_dask_points` returns it, and `options` are
+    `GraphParameters`. The folder is `store`, or if that is None a temporary one. With `any_seed`,
+    the seed of an interrupted graph takes the place of that of the options. A ValueError is raised
+    if the store holds something else, or is damaged.
     """
     folder = Folder.temporary() if store is None else Folder(store)
     with folder.claimed():
@@ -128,37 +111,23 @@ def write_result(folder, parameters):
 
 
 class Plan(NamedTuple):
-    """The kernel, the tree and the parameters with which neighbors are drawn.
+    """The kernel, the tree and the parameters with which neighbors are drawn."""
 
-    Attributes
-    ----------
-    kernel : Kernel
-        Between the points of the tree.
-    tree : Tree
-    groups : TargetGroups
-        For the sampler "rejection".
-    degrees : (n,) float64
-        The kernel degrees in the tree's order, for the sampler "rejection"; others find them.
-    units : (n_tiles + 1,) int64
-        Tile t draws for the leaves, or groups, units[t] ... units[t + 1] - 1.
-    sampler : {"near", "rejection"}
-        In folders of earlier versions also "rows", whose only tile is drawn by "near".
-    n_rounds, seed, eps : int, int, float
-        As in `SimilarityGraph`.
-    independent : bool
-        See `kdegraph.adjacency.weighted_adjacency`.
-    """
-
-    kernel: Kernel
+    kernel: Kernel  # between the points of the tree
     tree: Tree
-    groups: TargetGroups
+    groups: TargetGroups  # for the sampler "rejection"
+    # (n,) float64: the kernel degrees in the tree's order, for the sampler "rejection"; others find
+    # them
     degrees: np.ndarray
+    # (n_tiles + 1,) int64: tile t draws for the leaves, or groups, units[t] ... units[t + 1] - 1
     units: np.ndarray
+    # "near" or "rejection"; in folders of earlier versions also "rows", which "near" draws
     sampler: str
+    # As in `SimilarityGraph`.
     n_rounds: int
     seed: int
     eps: float
-    independent: bool
+    independent: bool  # see `kdegraph.adjacency.weighted_adjacency`
 
 
 # The fields of a plan that are written unchanged, in their order.
@@ -217,25 +186,15 @@ def _read_plan(folder):
 
 
 def draw_tile(folder, tile):
-    """Draw neighbors of the points of a tile, and write them sorted by their tiles, too.
-
-    Returns
-    -------
-    dict
-        The step "draws".
+    """Draw neighbors of the points of a tile, and write them sorted by their tiles, too; return
+    the step "draws".
     """
     order, plan = read_order(folder), _read_plan(folder)
     neighbors, degrees = _draw(plan, order, tile)
     drawn = neighbors.ravel()
     start, draws = transposed(order.tiles_of(drawn)[:, None], order.n_tiles)
-    folder.write(
-        f"sent-{tile}",
-        {
-            "start": start,
-            "drawn": drawn[draws],
-            "by": (order.bounds[tile] + draws // plan.n_rounds).astype(np.int32),
-        },
-    )
+    by = (order.bounds[tile] + draws // plan.n_rounds).astype(np.int32)
+    folder.write(f"sent-{tile}", {"start": start, "drawn": drawn[draws], "by": by})
     return {"neighbors": neighbors, "degrees": degrees}
 
 
@@ -252,13 +211,7 @@ def _draw(plan, order, tile):
 
 
 def join_tile(folder, tile):
-    """Make the rows of the matrix for the points of a tile.
-
-    Returns
-    -------
-    dict
-        The step "rows".
-    """
+    """Return the step "rows": the rows of the matrix for the points of a tile."""
     order, plan = read_order(folder), _read_plan(folder)
     first, last = order.bounds[tile : tile + 2]
     drawn, by = _received(folder, order.n_tiles, tile)

@@ -1,7 +1,5 @@
 """Spectral clustering of a graph in a folder, tile by tile, from end to end."""
 
-from functools import partial
-
 import numpy as np
 
 from kdegraph.clustering.conductance import quotients
@@ -22,7 +20,7 @@ from kdegraph.spectral.solver.coarse import MIN_VERTICES
 from kdegraph.spectral.solver.rayleigh_ritz import MIN_DIVISOR
 from kdegraph.tiles import points, scheduler
 from kdegraph.tiles.folder import Folder
-from kdegraph.tiles.graph import array_by_blocks
+from kdegraph.tiles.graph import stored_by_blocks
 from kdegraph.tiles.matrix import COMPONENTS, lengths_of, make_matrix, rows_of
 from kdegraph.tiles.order import ORDER, n_tiles, span
 from kdegraph.tiles.spectrum import NAME, RESULT, Eigenproblem, computation, read_spectrum
@@ -64,7 +62,10 @@ def cluster_by_tiles(graph, n_clusters, rounding, smallest_component, progress=N
             labeling = partial_progress(progress, 0.0, 0.8)
             _write_labels(problem, found, graph.kernel, n_clusters, rounding, labeling)
             _write_result(problem, found, partial_progress(progress, 0.8, 1.0))
-    return _read(graph, folder)
+    spectrum = read_spectrum(graph, folder)
+    conductances = np.array(folder.read(RESULT, "conductances"))
+    labels = stored_by_blocks(graph, folder, LABELS, "by_vertex", np.int32)
+    return Clustering(labels, len(conductances), conductances, spectrum.isolated, spectrum)
 
 
 def _n_vectors(problem, n_clusters, rounding):
@@ -196,16 +197,3 @@ def _cut_tile(folder, tile, graph, n_clusters):
     leaving = labels[columns] != own
     cuts = np.bincount(own[leaving], weights[leaving], n_clusters)
     return {"sums": np.array([cuts, np.bincount(own, weights, n_clusters)])}
-
-
-def _read(graph, folder):
-    """Return the `Clustering` of a `TiledGraph` that is kept in a folder."""
-    found = read_spectrum(graph, folder)
-    conductances = np.array(folder.read(RESULT, "conductances"))
-    labels = array_by_blocks(graph, partial(_labels_of, folder), np.empty(0, np.int32))
-    return Clustering(labels, len(conductances), conductances, found.isolated, found)
-
-
-def _labels_of(folder, graph, begin, end):
-    """Return the labels of the vertices begin ... end - 1."""
-    return np.array(folder.read(LABELS, "by_vertex")[begin:end])

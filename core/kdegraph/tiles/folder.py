@@ -31,12 +31,8 @@ LOCKS: dict[Path, threading.Lock] = {}
 
 
 class Folder:
-    """The steps of one computation.
-
-    Parameters
-    ----------
-    path : path-like
-        The folder, which all processes of the computation can read and write under this name.
+    """The steps of one computation. All processes of the computation can read and write the folder
+    under its name.
     """
 
     def __init__(self, path):
@@ -54,15 +50,9 @@ class Folder:
     def begin(self, description: dict[str, Any]) -> None:
         """Create the folder for a computation, or check that it holds the same one.
 
-        Parameters
-        ----------
-        description : dict
-            What the computation depends on; its values can be written as JSON.
-
-        Raises
-        ------
-        ValueError
-            If the folder holds other files, or another computation. It is not changed then.
+        The `description` has all that the computation depends on; its values can be written as
+        JSON. If the folder holds other files, or another computation, a ValueError is raised, and
+        the folder is not changed.
         """
         self.path.mkdir(parents=True, exist_ok=True)
         if not self.has(DESCRIPTION):
@@ -95,12 +85,8 @@ class Folder:
         return self._list(step).exists()
 
     def write(self, step: str, fields: dict[str, Any]) -> None:
-        """Write a step: arrays, and values that can be written as JSON.
-
-        Raises
-        ------
-        OSError
-            If the disk is full, or the folder cannot be written. No incomplete file is left.
+        """Write a step: arrays, and values that can be written as JSON. After an OSError, for
+        example of a full disk, no incomplete file is left.
         """
         entries = {}
         for name, array in fields.items():
@@ -135,12 +121,8 @@ class Folder:
 
     def read(self, step: str, *names: str) -> Any:
         """Return a field of a step, or a list of several. Arrays are mapped into memory: pages are
-        read when they are used, and changes of the array do not change the file.
-
-        Raises
-        ------
-        ValueError
-            If a file is missing or not of the right length.
+        read when they are used, and changes of the array do not change the file. A ValueError is
+        raised if a file is missing or not of the right length.
         """
         listed = self._read_list(step)
         found = [

@@ -12,9 +12,7 @@ import numpy as np
 import scipy.sparse
 
 from kdegraph.graph_files import (
-    ADJACENCY,
     VALUES_OF_VERTICES,
-    arrays_of,
     check_memory,
     check_neighbors,
     check_values_of_vertices,
@@ -41,41 +39,26 @@ from kdegraph.validation import check_sparse
 
 
 def unpack_zarr(path, folder, progress=None):
-    """Unpack a graph that `to_zarr` has written, or go on with one that was interrupted.
-
-    Parameters
-    ----------
-    path : path-like
-        The Zarr store, which every process that takes part can read under this name.
-    folder : Folder
-    progress : callable, optional
-        Called as ``progress(stage, fraction)``.
-
-    Raises
-    ------
-    ValueError
-        If `path` is no such store, if it has no points, or if the folder holds something else.
-    FileNotFoundError
-        If there is nothing at `path`.
+    """Unpack a graph that `to_zarr` has written into a `Folder`, or go on with one that was
+    interrupted; see `TiledGraph.from_zarr`. Every process that takes part can read the store under
+    the name `path`.
     """
     path = Path(path).absolute()
-    root = open_zarr(path)
+    parameters, arrays = open_zarr(path)
     stages = StageTimer(progress)
     with folder.claimed():
         with refusing_others(path, "to_zarr"):
-            parameters = dict(root.attrs["kdegraph"])
-            arrays = arrays_of(root)
             n, nnz = arrays["indptr"].size - 1, arrays["data"].size
             check_vertex_arrays(arrays, parameters, n)
             description = {name: parameters[name] for name in ("kernel", "n_rounds", "seed")}
-        if "points" not in root:
+        if "points" not in arrays:
             raise ValueError(
                 f"path: the graph {str(path)!r} has no points, by which tiles are divided; "
                 "SimilarityGraph.from_zarr reads it into memory"
             )
         folder.begin({"unpacked": True, "n_vertices": n, "nnz": nnz} | description)
         stages.enter("points")
-        gather_points(da.from_zarr(root["points"]), folder, stages.progress)
+        gather_points(da.from_zarr(arrays["points"]), folder, stages.progress)
         if not folder.has(RESULT):
             folder.check_all()
             if not folder.has(ORDER):
@@ -117,8 +100,9 @@ def _send_block(folder, block, path):
     """Return the step "sent": a block of the store sorted by tiles."""
     order = read_order(folder)
     begin, end = order.bounds[block : block + 2].tolist()
+    _, arrays = open_zarr(path)
     with refusing_others(path, "to_zarr"):
-        matrix, neighbors = _read_block(open_zarr(path), begin, end, len(order.place))
+        matrix, neighbors = _read_block(arrays, begin, end, len(order.place))
     places = order.place[begin:end]
     by_place = np.argsort(places)
     matrix, neighbors = matrix[by_place], neighbors[by_place]
@@ -132,18 +116,17 @@ def _send_block(folder, block, path):
     }
 
 
-def _read_block(root, begin, end, n):
+def _read_block(arrays, begin, end, n):
     """Return the rows begin ... end - 1 of the matrix, and the neighbors of these vertices.
 
     An exception of any kind is raised if they are damaged.
     """
-    arrays = root[ADJACENCY]
     ends = arrays["indptr"][begin : end + 1]
     mine, indptr = slice(ends[0], ends[-1]), (ends - ends[0]).astype(np.int32)
     entries = arrays["data"][mine], arrays["indices"][mine]
     matrix = scipy.sparse.csr_array((*entries, indptr), shape=(end - begin, n))
     check_sparse(matrix, "adjacency")
-    neighbors = root["neighbors"][begin:end]
+    neighbors = arrays["neighbors"][begin:end]
     if neighbors.shape[0] != end - begin:
         raise ValueError("there are too few neighbors")
     check_neighbors(neighbors, n)

@@ -4,6 +4,7 @@ import itertools
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import dask
 import dask.array as da
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from kdegraph.graph_files import write_zarr
 from kdegraph.graph_parameters import KeptParameters
@@ -49,16 +50,25 @@ class TiledGraph(KeptParameters):
 
     Examples
     --------
-    >>> import dask.array as da, kdegraph
+    >>> import dask.array as da, kdegraph, os, tempfile
     >>> moons = kdegraph.datasets.make("moons", n=5000, seed=0)
     >>> X = da.from_array(moons.X, chunks=1000)
-    >>> graph = kdegraph.similarity_graph(X, sigma=0.1, n_rounds=10, seed=0)
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> store, edges, zarr = (f"{folder.name}/{name}" for name in ("graph", "edges", "graph.zarr"))
+    >>> graph = kdegraph.similarity_graph(X, sigma=0.1, n_rounds=10, seed=0, store=store)
     >>> block = graph.adjacency.blocks[0].compute()  # some rows, as a CSR array
     >>> block.shape[1], bool((block.sum(axis=1) > 0).all())
     (5000, True)
-    >>> graph.compute().n_edges == graph.n_edges
+    >>> graph.compute().n_edges == kdegraph.TiledGraph.load(store).n_edges == graph.n_edges
+    True
+    >>> graph.to_parquet(edges)
+    >>> sorted(os.listdir(edges))
+    ['part-00000.parquet', 'part-00001.parquet']
+    >>> graph.to_zarr(zarr)
+    >>> kdegraph.TiledGraph.from_zarr(zarr).n_edges == graph.n_edges
     True
     >>> graph.remove()
+    >>> folder.cleanup()
     """
 
     path: Path
@@ -83,16 +93,6 @@ class TiledGraph(KeptParameters):
         ------
         ValueError
             If the folder holds no graph, or one that is not complete.
-
-        Examples
-        --------
-        >>> import kdegraph, pathlib, tempfile
-        >>> X = kdegraph.datasets.make("moons", n=500, seed=0).X
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     store = pathlib.Path(folder) / "moons"
-        ...     graph = kdegraph.similarity_graph(X, sigma=0.1, store=store)
-        ...     kdegraph.TiledGraph.load(store).n_edges == graph.n_edges
-        True
         """
         folder = Folder(path)
         if not folder.has(RESULT):
@@ -105,7 +105,7 @@ class TiledGraph(KeptParameters):
     @property
     def adjacency(self) -> da.Array:
         """The adjacency matrix, (n, n) float64: rows in blocks that are CSR arrays."""
-        return array_by_blocks(self, matrix_rows, scipy.sparse.csr_array((0, self.n_vertices)))
+        return array_by_blocks(self, _matrix_rows, scipy.sparse.csr_array((0, self.n_vertices)))
 
     @property
     def neighbors(self) -> da.Array:
@@ -120,18 +120,17 @@ class TiledGraph(KeptParameters):
     @property
     def densities(self) -> da.Array | None:
         """The densities that were divided out, (n,) float64, or None for an `alpha` of 0."""
-        return array_by_blocks(self, _densities_of, np.empty(0)) if self.alpha > 0 else None
+        return stored_by_blocks(self, Folder(self.path), ORDER, "densities") if self.alpha else None
 
     @property
     def points(self) -> da.Array:
         """The points, (n, d) float64."""
-        dimension = Folder(self.path).read(points.STEP, points.NAME).shape[1]
-        return array_by_blocks(self, _points_of, np.empty((0, dimension)))
+        return stored_by_blocks(self, Folder(self.path), points.STEP, points.NAME)
 
     @property
     def order(self) -> da.Array:
         """The points in the order of a tree, in which neighbors are near each other, (n,) int32."""
-        return array_by_blocks(self, _order_of, np.empty(0, np.int32))
+        return stored_by_blocks(self, Folder(self.path), ORDER, "order", np.int32)
 
     def compute(self) -> SimilarityGraph:
         """Read the whole graph into memory.
@@ -175,17 +174,6 @@ class TiledGraph(KeptParameters):
         ------
         ValueError
             If the folder is not empty.
-
-        Examples
-        --------
-        >>> import kdegraph, pathlib, tempfile
-        >>> X = kdegraph.datasets.make("moons", n=500, seed=0).X
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     edges = pathlib.Path(folder) / "edges"
-        ...     graph = kdegraph.similarity_graph(X, sigma=0.1, store=f"{folder}/graph")
-        ...     graph.to_parquet(edges)
-        ...     sorted(file.name for file in edges.iterdir())
-        ['part-00000.parquet']
         """
         folder = Path(path)
         folder.mkdir(parents=True, exist_ok=True)
@@ -212,17 +200,6 @@ class TiledGraph(KeptParameters):
             If there is something at `path`.
         ImportError
             Without zarr, which ``pip install 'kdegraph[dask]'`` brings.
-
-        Examples
-        --------
-        >>> import kdegraph, pathlib, tempfile
-        >>> X = kdegraph.datasets.make("moons", n=500, seed=0).X
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     graph = kdegraph.similarity_graph(X, sigma=0.1, store=f"{folder}/graph")
-        ...     graph.to_zarr(pathlib.Path(folder) / "graph.zarr")
-        ...     read = kdegraph.TiledGraph.from_zarr(f"{folder}/graph.zarr")
-        ...     read.n_edges == graph.n_edges
-        True
         """
 
         def blocks(name: str) -> Iterator[Any]:
@@ -296,6 +273,14 @@ def array_by_blocks(
     return da.concatenate(blocks)
 
 
+def stored_by_blocks(
+    graph: TiledGraph, folder: Folder, step: str, name: str, dtype: DTypeLike = np.float64
+) -> da.Array:
+    """Return an array of a step, with a row for each vertex in order, as a Dask array."""
+    like = np.empty((0, *folder.read(step, name).shape[1:]), dtype)
+    return array_by_blocks(graph, partial(_stored_rows, folder, step, name, dtype), like)
+
+
 def in_blocks(graph: TiledGraph, values: NDArray[Any]) -> da.Array:
     """Return values of all vertices that are in memory as a Dask array."""
     return da.from_array(values, chunks=-(-graph.n_vertices // graph.n_blocks))
@@ -311,7 +296,7 @@ def _blocks(graph: TiledGraph) -> Iterator[tuple[int, int]]:
 # consecutive vertices in their original order
 
 
-def matrix_rows(path, begin, end):
+def _matrix_rows(path, begin, end):
     """Return the rows begin ... end - 1 of the adjacency matrix, (end - begin, n) CSR array."""
     folder = Folder(path)
     order = read_order(folder)
@@ -335,7 +320,7 @@ def _write_edges(path, begin, end, file):
     import pyarrow as pa
     from pyarrow import parquet
 
-    found = matrix_rows(path, begin, end)
+    found = _matrix_rows(path, begin, end)
     source = np.repeat(np.arange(begin, end), np.diff(found.indptr))
     upper = found.indices > source
     columns = {"source": source, "target": found.indices.astype(np.int64), "weight": found.data}
@@ -361,19 +346,9 @@ def _degrees_of(path, begin, end):
     return folder.read(DEGREES, "degrees")[folder.read(ORDER, "place")[begin:end]]
 
 
-def _order_of(path, begin, end):
-    """Return the vertices at the places begin ... end - 1 of the tree's order."""
-    return Folder(path).read(ORDER, "order")[begin:end].astype(np.int32)
-
-
-def _densities_of(path, begin, end):
-    """Return the densities of the vertices begin ... end - 1."""
-    return np.array(Folder(path).read(ORDER, "densities")[begin:end])
-
-
-def _points_of(path, begin, end):
-    """Return the points begin ... end - 1."""
-    return np.array(Folder(path).read(points.STEP, points.NAME)[begin:end])
+def _stored_rows(folder, step, name, dtype, _, begin, end):
+    """Return the rows begin ... end - 1 of an array of a step."""
+    return folder.read(step, name)[begin:end].astype(dtype)
 
 
 def _tiles(order, begin, end):

@@ -31,12 +31,7 @@ DEGREES, COMPONENTS, NODES = "row-sums", "components", "nodes"
 
 def make_matrix(folder, progress=None):
     """Write the matrix P, the degrees and the connected components to the folder, unless they are
-    there.
-
-    Returns
-    -------
-    CheckedGraph
-        Of the vertices in the tree's order, without the matrix.
+    there. Return the `CheckedGraph` of the vertices in the tree's order, without the matrix.
     """
     tiles = n_tiles(folder)
     if not folder.has(DEGREES):

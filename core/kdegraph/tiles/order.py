@@ -15,27 +15,14 @@ ORDER, DEGREES, RESULT = "order", "degrees", "result"
 
 
 class Order(NamedTuple):
-    """The order of the points, which are the vertices of the graph, and its division into tiles.
+    """The order of the points, which are the vertices of the graph, and its division into tiles."""
 
-    Attributes
-    ----------
-    order : (n,) int64
-        The vertices in the tree's order.
-    place : (n,) int64
-        The place of each vertex in it.
-    bounds : (n_tiles + 1,) int64
-        Tile t has the places bounds[t] ... bounds[t + 1] - 1.
-    bandwidth : float or (n,) float64
-        By vertex.
-    densities : (n,) float64 or None
-        Divided out of the kernel, by vertex.
-    """
-
-    order: np.ndarray
-    place: np.ndarray
+    order: np.ndarray  # (n,) int64: the vertices in the tree's order
+    place: np.ndarray  # (n,) int64: the place of each vertex in it
+    # (n_tiles + 1,) int64: tile t has the places bounds[t] ... bounds[t + 1] - 1
     bounds: np.ndarray
-    bandwidth: Bandwidth
-    densities: np.ndarray | None
+    bandwidth: Bandwidth  # float or (n,) float64: by vertex
+    densities: np.ndarray | None  # (n,) float64 or None: divided out of the kernel, by vertex
 
     @classmethod
     def of(cls, order, bounds, bandwidth, densities):

@@ -30,25 +30,10 @@ def as_dask_points(X):
 
 
 def gather_points(X, folder, progress=None):
-    """Write the points to the folder, or compare them with those in it.
+    """Write the points of a Dask array as `as_dask_points` returns it to the folder, or compare
+    them with those in it. Return them, (n, d) float64, mapped into memory.
 
-    Parameters
-    ----------
-    X : (n, d) dask array
-        As `as_dask_points` returns it.
-    folder : Folder
-    progress : callable, optional
-        Called with the fraction done.
-
-    Returns
-    -------
-    (n, d) float64 array
-        Mapped into memory.
-
-    Raises
-    ------
-    ValueError
-        If the points are not finite, or the folder holds other ones.
+    A ValueError is raised if the points are not finite, or the folder holds other ones.
     """
     if folder.has(STEP):
         folder.check(STEP)

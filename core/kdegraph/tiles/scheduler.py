@@ -8,25 +8,12 @@ from dask.callbacks import Callback
 
 
 def run(function, arguments, progress=None):
-    """Call ``function(*args)`` for all `arguments`, in any order, by Dask.
+    """Call ``function(*args)`` for all `arguments`, a list of tuples, in any order, by Dask.
 
-    Parameters
-    ----------
-    function : callable
-        Its results are not used. It may be called again if a worker is lost.
-    arguments : list of tuple
-    progress : callable, optional
-        Called with the fraction done; an exception that it raises ends the work.
-
-    Raises
-    ------
-    RuntimeError
-        If the scheduler is lost.
-
-    Notes
-    -----
-    It takes the client of `distributed` if there is one, otherwise the scheduler that Dask is
-    configured for, which is threads by default. Dask's own progress bars and dashboard show it.
+    Results are not used, and a call may be repeated if a worker is lost. An exception that
+    ``progress(fraction)`` raises ends the work. The scheduler is the client of `distributed` if
+    there is one, otherwise the one that Dask is configured for, which is threads by default. If it
+    is lost, a RuntimeError is raised. Dask's own progress bars and dashboard show the work.
     """
     tasks = [dask.delayed(function, pure=False)(*args) for args in arguments]
     client = _client()
@@ -41,17 +28,7 @@ def run(function, arguments, progress=None):
 
 def write_tiles(folder, name, n_tiles, function, *args, progress=None):
     """Write the step ``"name-tile"`` of a folder for each tile, unless it is there.
-
-    Parameters
-    ----------
-    folder : Folder
-    name : str
-    n_tiles : int
-    function : callable
-        Called as ``function(folder, tile, *args)``, it returns the fields of the step.
-    *args : object
-    progress : callable, optional
-        See `run`.
+    ``function(folder, tile, *args)`` returns the fields of the step; see `run`.
     """
     tasks = [(folder, name, tile, function, *args) for tile in range(n_tiles)]
     run(_write_step, tasks, progress)

@@ -102,18 +102,10 @@ def computation(graph, name, options):
 
 
 class RitzVectors(NamedTuple):
-    """Eigenpairs of P within the span of a block of vectors.
-
-    Attributes
-    ----------
-    ritz : RitzRotation
-    block, image : str
-        The steps with the block, (n, w) float32, and with P times the block.
-    settled : bool
-    n_products : int
-    """
+    """Eigenpairs of P within the span of a block of vectors."""
 
     ritz: RitzRotation
+    # The steps with the block, (n, w) float32, and with P times the block.
     block: str
     image: str
     settled: bool
@@ -121,17 +113,8 @@ class RitzVectors(NamedTuple):
 
 
 class Eigenproblem(NamedTuple):
-    """The graph whose eigenvectors are wanted, and the folder where they are computed.
-
-    Attributes
-    ----------
-    graph, folder : Folder
-        Of the graph, and for the vectors.
-    vertices : CheckedGraph
-        As `make_matrix` returns it.
-    min_size : int
-        The smallest size of components that are kept.
-    seed : int
+    """The folder of the graph whose eigenvectors are wanted, and the one where they are computed;
+    the vertices as `make_matrix` returns them; and the smallest size of components that are kept.
     """
 
     graph: Folder
@@ -153,7 +136,8 @@ class Eigenproblem(NamedTuple):
         # There are at least two guard vectors, and the block fills vector registers.
         strips = -(-(n_vectors + 2) // NARROW_STRIP)
         width = strips * NARROW_STRIP
-        kept = self._kept_nodes(coarse.shape[0])
+        kept = np.zeros(coarse.shape[0], bool)  # the nodes in components that are kept
+        kept[self.graph.read(NODES, "node")[self.vertices.in_components(self.min_size)]] = True
         if MIN_NODES_PER_VECTOR * width > kept.sum():
             return None
         values, vectors = _coarse_eigenvectors(coarse[kept][:, kept], width, self.seed)
@@ -234,12 +218,6 @@ class Eigenproblem(NamedTuple):
         name, tiles = f"{image}-overlaps", n_tiles(self.graph)
         scheduler.write_tiles(self.folder, name, tiles, _overlap, self.graph, block, image)
         return np.sum([self.folder.read(f"{name}-{tile}", "sums") for tile in range(tiles)], axis=0)
-
-    def _kept_nodes(self, n_nodes):
-        """Return which nodes of the coarse graph are in components that are kept."""
-        kept = np.zeros(n_nodes, bool)
-        kept[self.graph.read(NODES, "node")[self.vertices.in_components(self.min_size)]] = True
-        return kept
 
     def eigenvalues(self, found):
         """Return the eigenvalues of the normalized Laplacian that belong to `RitzVectors`."""

@@ -35,16 +35,8 @@ CHEBYSHEV_POINTS = 44
 # Steps of the grid of angles on which errors are bounded.
 ANGLE_STEPS = 128
 
-# Orders beyond the one that is kept whose terms are bounded together, on the grid of angles; those
-# that follow are tiny and bounded one by one.
-BOUNDED_TOGETHER = 12
-
 # Places at which polynomials are computed at a time, a multiple of the length of vectors.
 VECTOR_PLACES = 16
-
-# Rounding errors of sums of products of coefficients and polynomials, relative to the sum of
-# absolute coefficients.
-CHEBYSHEV_ROUNDING = 4e-15
 
 
 @lru_cache(maxsize=2048)
@@ -73,14 +65,16 @@ def _truncation_sum(width, apart, order):
 @lru_cache(maxsize=2048)
 def _error_bound(width, apart, order):
     """A bound of the error of an expansion, rounding included."""
-    n = min(order + BOUNDED_TOGETHER, CHEBYSHEV_POINTS)
+    # The terms of 12 further orders are bounded together, on the grid of angles; those that follow
+    # are tiny and bounded one by one.
+    n = min(order + 12, CHEBYSHEV_POINTS)
     left_out = _coefficients(width, apart)[:n, :n].copy()
     left_out[:order, :order] = 0.0
     angles = np.outer(np.arange(ANGLE_STEPS + 1), np.arange(n)) * (math.pi / ANGLE_STEPS)
     values = np.cos(angles)
     between = math.cos((n - 1) * math.pi / (2 * ANGLE_STEPS)) ** 2
     largest = np.abs(values @ left_out @ values.T).max() / between
-    rounding = CHEBYSHEV_ROUNDING * np.abs(_coefficients(width, apart)).sum()
+    rounding = 4e-15 * np.abs(_coefficients(width, apart)).sum()
     return largest + _truncation_sum(width, apart, n) + rounding
 
 
@@ -139,26 +133,15 @@ def _offsets(reach):
 class Translations(NamedTuple):
     """What translations along an axis need; the first index of arrays is ``o + reach`` for sources
     o boxes above the targets.
-
-    Attributes
-    ----------
-    width : float
-        Of a box, in units of sigma.
-    reach : int
-        Sources more than `reach` boxes away are left out.
-    matrices : (2 reach + 1, order, order) float64
-        ``matrices[., a, b]`` are the coefficients c_ab, up to the largest order.
-    majorants : (2 reach + 1, 2, 2) float64
-        The coefficients of upper bounds.
-    beyond : float
-        Kernel values of the sources that are left out are at most this.
     """
 
-    width: float
-    reach: int
+    width: float  # of a box, in units of sigma
+    reach: int  # sources more than `reach` boxes away are left out
+    # (2 reach + 1, order, order): ``matrices[., a, b]`` are the coefficients c_ab, up to the
+    # largest order
     matrices: NDArray[np.float64]
-    majorants: NDArray[np.float64]
-    beyond: float
+    majorants: NDArray[np.float64]  # (2 reach + 1, 2, 2): the coefficients of upper bounds
+    beyond: float  # kernel values of the sources that are left out are at most this
 
     def errors(self, order: int) -> NDArray[np.float64]:
         """Bounds of the errors of the translations if `order` coefficients are kept, (2 reach +

@@ -22,21 +22,11 @@ CACHED_RUN = 256
 
 
 class Tolerance(NamedTuple):
-    """What a sum at a target may be off by, and what is taken off it.
+    """What a sum at a target may be off by, and what is taken off it."""
 
-    Attributes
-    ----------
-    eps : float
-        Relative to the sum of absolute contributions.
-    slack : float
-        Allowed on top.
-    own : float
-        Subtracted from every sum: the contribution of the target itself.
-    """
-
-    eps: float
-    slack: float
-    own: float
+    eps: float  # relative to the sum of absolute contributions
+    slack: float  # allowed on top
+    own: float  # subtracted from every sum: the contribution of the target itself
 
 
 @jit(distinct=True, inline=True)

@@ -23,23 +23,8 @@ from kdegraph.runtime import parallel
 # Terms of an expansion, at most: 160 kB for a box.
 MAX_GRID_TERMS = 20_000
 
-# Coefficients of all boxes, at most: 256 MiB,
-MAX_COEFFICIENTS = 2**25
-# and 512 bytes more for each point, as large sets of points take memory anyway.
-COEFFICIENTS_PER_POINT = 64
-
-# Corners of all boxes, at most, and one more for each point: the arrays over all boxes of the
-# lattice, with points or without, stay small beside those of the points.
-MAX_CORNERS = 2**20
-
 # Points on which the number of boxes that hold points is estimated.
 GRID_SAMPLE = 1024
-
-# Points whose coordinates one thread turns at a time.
-TURNING_CHUNK = 50_000
-
-# Principal axes are not considered for a smaller eps: turned coordinates are rounded.
-LEAST_EPS_FOR_AXES = 1e-9
 
 # See `range_of_most`.
 TAIL = 1 / 64
@@ -48,40 +33,19 @@ TAIL = 1 / 64
 # allowed.
 SAFE_PART = 0.75
 
-# Where rounded coordinates may add more than this part of eps to an error, the grid would hand back
-# most of the targets.
-MAX_DRIFT = 0.1
-
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """A regular grid of boxes, with what the Gauss transform on it needs.
+    """A regular grid of boxes, with what the Gauss transform on it needs."""
 
-    Attributes
-    ----------
-    lattice : Lattice
-        The boxes.
-    translations : Translations
-        Between boxes along an axis.
-    drift : float
-        A bound of what rounded coordinates add to an error in one dimension.
-    order : int
-        The lowest order of expansions that is tried.
-    cost : float
-        Estimated cost in ns of one core.
-    axes : (d, d) float64, optional
-        The boxes lie along the columns; along the axes of the points by default.
-    center : (d,) float64, optional
-        The origin of coordinates along `axes`.
-    """
-
-    lattice: Lattice
-    translations: chebyshev.Translations
-    drift: float
-    order: int
-    cost: float
+    lattice: Lattice  # the boxes
+    translations: chebyshev.Translations  # between boxes along an axis
+    drift: float  # a bound of what rounded coordinates add to an error in one dimension
+    order: int  # the lowest order of expansions that is tried
+    cost: float  # estimated cost in ns of one core
+    # (d, d): the boxes lie along the columns; along the axes of the points by default
     axes: NDArray[np.float64] | None = None
-    center: NDArray[np.float64] | None = None
+    center: NDArray[np.float64] | None = None  # (d,): the origin of coordinates along `axes`
 
     def sort(self, points: NDArray[np.float64]) -> Boxes:
         """Sort `points` into the boxes."""
@@ -126,7 +90,7 @@ def choose_grid(
         return None
     sample = _sample(sources)
     grid = _choose_width(kernel, sample, bounds, n, n_targets, eps)
-    if not (turn and 2 < d < n and eps >= LEAST_EPS_FOR_AXES):
+    if not (turn and 2 < d < n and eps >= 1e-9):  # turned coordinates are rounded
         return grid
     if grid is not None and grid.cost < GRID_COSTS.least_for_axes:
         return grid
@@ -179,7 +143,7 @@ def _sampled(n):
 def _turned(points, center, axes):
     """The coordinates of `points` along the columns of `axes`, with `center` as the origin."""
     out = np.empty_like(points)
-    parallel.run(turn_points, len(points), points, center, axes, out, chunk=TURNING_CHUNK)
+    parallel.run(turn_points, len(points), points, center, axes, out, chunk=50_000)
     return out
 
 
@@ -195,17 +159,18 @@ def _choose_width(kernel, sample, bounds, n, n_targets, eps):
         shape = [max(-(-side * scale // 1.0), 1.0) for side in sides]
         n_boxes = math.prod(shape)
         order = chebyshev.least_order(width, d, SAFE_PART * eps)
-        if not n_boxes * 2**d <= MAX_CORNERS + n or order is None or order**d > MAX_GRID_TERMS:
+        # The arrays over the corners of all boxes stay small beside those of the points.
+        if not n_boxes * 2**d <= 2**20 + n or order is None or order**d > MAX_GRID_TERMS:
             continue
         drift = 1e-15 * max(shape) * width
-        if drift > MAX_DRIFT * eps:
+        if drift > 0.1 * eps:  # most of the targets would be handed back
             continue
         cost = _cost_of_points(order, d, n + n_targets) + GRID_COSTS.box * n_boxes
         if best is not None and cost >= best.cost:
             continue
         lattice = Lattice(low, scale, np.array(shape, np.int64))
         n_active = min(n_boxes, _active_boxes(sample, lattice, n))
-        if n_active * order**d > MAX_COEFFICIENTS + COEFFICIENTS_PER_POINT * n:
+        if n_active * order**d > 2**25 + 64 * n:  # 256 MiB, and 512 bytes more for each point
             continue
         reach = math.ceil(math.sqrt(math.log(20 * n / eps)) / width)
         n_pairs = sum(min(2 * reach + 1, n_along) for n_along in shape)

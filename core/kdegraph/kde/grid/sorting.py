@@ -14,44 +14,22 @@ from kdegraph.runtime.jit import jit
 # Points whose boxes are computed side by side.
 LOCATED_TOGETHER = 64
 
-# Points that one thread sorts at a time; it counts those of each box for itself,
-SORTING_CHUNK = 50_000
-# so that there are at most this number of counts for each box.
-MAX_SORTING_CHUNKS = 32
-
 
 class Lattice(NamedTuple):
-    """A regular lattice of boxes.
+    """A regular lattice of boxes."""
 
-    Attributes
-    ----------
-    origin : (d,) float64
-        The lower corner of the first box.
-    scale : float
-        One over the width of a box.
-    shape : (d,) int64
-        Number of boxes along each axis.
-    """
-
-    origin: NDArray[np.float64]
-    scale: float
-    shape: NDArray[np.int64]
+    origin: NDArray[np.float64]  # (d,): the lower corner of the first box
+    scale: float  # one over the width of a box
+    shape: NDArray[np.int64]  # (d,): number of boxes along each axis
 
 
 class Boxes(NamedTuple):
-    """The boxes of a lattice that hold points.
+    """The boxes of a lattice that hold points."""
 
-    Attributes
-    ----------
-    points : (n, d) float64
-    order : (n,) int32
-        The points of box ``numbers[k]`` are those with the indices ``order[start[k]:stop[k]]``.
-    numbers, start, stop : (n_boxes,) int64
-        In ascending order.
-    """
-
-    points: NDArray[np.float64]
+    points: NDArray[np.float64]  # (n, d)
+    # (n,): the points of box ``numbers[k]`` are those with the indices ``order[start[k]:stop[k]]``
     order: NDArray[np.int32]
+    # (n_boxes,): in ascending order
     numbers: NDArray[np.int64]
     start: NDArray[np.int64]
     stop: NDArray[np.int64]
@@ -64,10 +42,12 @@ class Boxes(NamedTuple):
 
 
 def sort_points(points: NDArray[np.float64], lattice: Lattice) -> Boxes:
-    """Sort `points` into the boxes: count, add up, write (a counting sort on all threads)."""
+    """Sort `points` into the boxes: count, add up, write (a counting sort on all threads). Each
+    chunk of points has counts of its own, at most 32 for each box.
+    """
     n, n_boxes = len(points), int(np.prod(lattice.shape))
-    n_chunks = max(1, min(MAX_SORTING_CHUNKS, 4 * n // n_boxes))
-    chunk = max(SORTING_CHUNK, -(-n // n_chunks))
+    n_chunks = max(1, min(32, 4 * n // n_boxes))
+    chunk = max(50_000, -(-n // n_chunks))
     box, order = np.empty(n, np.int32), np.empty(n, np.int32)
     count = np.zeros((-(-n // chunk), n_boxes), np.int32)
     parallel.run(_locate, n, points, chunk, lattice, box, count, chunk=chunk)

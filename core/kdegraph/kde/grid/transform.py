@@ -20,9 +20,6 @@ from kdegraph.kde.grid.sorting import Boxes
 from kdegraph.runtime import parallel
 from kdegraph.runtime.progress import partial_progress
 
-# Products of translations in one call of the compiled loop: about 40 microseconds.
-PRODUCTS_PER_CALL = 500_000
-
 
 def grid_sums(
     grid: Grid,
@@ -35,29 +32,12 @@ def grid_sums(
     own: float = 0.0,
     progress=None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Kernel sums less `own`, and the targets that are handed back.
+    """Compute kernel sums less `own`, the contribution of the target itself. Return them, (m,), and
+    the targets whose sums may be off by more than is allowed, which are handed back.
 
-    Parameters
-    ----------
-    grid : Grid
-    sources : (n, d) float64 array
-    targets : (m, d) float64 array or None
-        None means the sources.
-    weights : (n,) float64 array
-    eps : float
-        Error allowed, relative to the mass: the sum of ``|w| k`` at the target less `own`.
-    floor : float, optional
-        Error allowed on top for each unit of absolute weight.
-    own : float, optional
-        Subtracted from every sum: the contribution of the target itself.
-    progress : callable, optional
-        Called with the fraction done.
-
-    Returns
-    -------
-    sums : (m,) float64 array
-    left : (k,) int64 array
-        The targets whose sums may be off by more than is allowed.
+    The error allowed is `eps` relative to the mass, the sum of ``|w| k`` at the target less `own`,
+    and on top `floor` for each unit of absolute weight. The targets are the sources if they are
+    None.
     """
     m = len(sources) if targets is None else len(targets)
     into = grid.sort(sources)
@@ -97,16 +77,11 @@ def grid_sums(
 class ActiveBoxes(NamedTuple):
     """The boxes that take part before the first dimension, after it, ..., after the last one:
     reached by sources and needed for targets.
-
-    Attributes
-    ----------
-    numbers : list of d + 1 int64 arrays
-    rows : (d, n_boxes) int32
-        ``rows[k, b]`` is the row of box b in the coefficients of the boxes ``numbers[k]``; -1 where
-        there is none.
     """
 
     numbers: list[NDArray[np.int64]]
+    # (d, n_boxes): ``rows[k, b]`` is the row of box b in the coefficients of the boxes
+    # ``numbers[k]``; -1 where there is none
     rows: NDArray[np.int32]
 
     @classmethod
@@ -172,7 +147,7 @@ class Transform(NamedTuple):
             matrices,
             source,
             out,
-            chunk=max(1, PRODUCTS_PER_CALL // n_products),
+            chunk=max(1, 500_000 // n_products),  # products that take about 40 microseconds
         )
         return out
 

@@ -36,32 +36,17 @@ PLAN_TARGETS = 32
 
 @dataclass(frozen=True)
 class Plan:
-    """How to compute a kernel sum on the tree.
+    """How to compute a kernel sum on the tree."""
 
-    Attributes
-    ----------
-    radius : float
-        Largest radius of a group in units of sigma; 0 for small groups only.
-    cost : float
-        Estimated cost in ns of one core.
-    """
-
-    radius: float
-    cost: float
+    radius: float  # largest radius of a group in units of sigma; 0 for small groups only
+    cost: float  # estimated cost in ns of one core
 
 
 class Partition(NamedTuple):
-    """A partition of a tree's points into groups, which are nodes of the tree.
+    """A partition of a tree's points into groups, which are nodes of the tree."""
 
-    Attributes
-    ----------
-    nodes : (n_groups,) int64
-        From left to right.
-    radii : (n_groups,) float64
-        Half the diagonals of the nodes' boxes, in units of sigma.
-    """
-
-    nodes: NDArray[np.int64]
+    nodes: NDArray[np.int64]  # (n_groups,): from left to right
+    # (n_groups,): half the diagonals of the nodes' boxes, in units of sigma
     radii: NDArray[np.float64]
 
     @classmethod

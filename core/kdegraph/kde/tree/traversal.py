@@ -19,91 +19,48 @@ from kdegraph.runtime.jit import jit
 # as their kernel values differ by a factor of at most 2.
 CLOSE_EXPONENTS = 0.7
 
-# In the lower bound of a sum: nodes that cannot add more than this part of what is known already
-# are left out.
-NEGLIGIBLE_PART = 0.1
-
-# The lower bound is multiplied by this, which is more than its rounding errors.
-BELOW_ROUNDING = 0.999
-
 
 class Sources(NamedTuple):
-    """The tree of the sources, with all that the sums need of it.
-
-    Attributes
-    ----------
-    tree : Tree
-    weights : (n,) float64
-        In the order of the tree's points.
-    node_sum, node_mass : (n_nodes,) float64
-        Sums of the weights and of the absolute weights of each node.
-    is_group : (n_nodes,) bool
-        Whether the node is a group of the plan.
-    """
+    """The tree of the sources, with all that the sums need of it."""
 
     tree: Tree
-    weights: NDArray[np.float64]
+    weights: NDArray[np.float64]  # (n,): in the order of the tree's points
+    # (n_nodes,): sums of the weights and of the absolute weights of each node
     node_sum: NDArray[np.float64]
     node_mass: NDArray[np.float64]
-    is_group: NDArray[np.bool_]
+    is_group: NDArray[np.bool_]  # (n_nodes,): whether the node is a group of the plan
 
 
 class Targets(NamedTuple):
-    """Target points in the order of their tree, cut into units that are treated together.
+    """Target points in the order of their tree, cut into units that are treated together."""
 
-    Attributes
-    ----------
-    points : (m, d) float64
-    columns : (d, m) float64
-        The same, transposed.
-    start, stop : (n_units,) int64
-        Range of the points of each unit.
-    low, high : (n_units, d) float64
-        Bounding box of each unit.
-    """
-
-    points: NDArray[np.float64]
-    columns: NDArray[np.float64]
+    points: NDArray[np.float64]  # (m, d)
+    columns: NDArray[np.float64]  # (d, m): the same, transposed
+    # (n_units,): range of the points of each unit
     start: NDArray[np.int64]
     stop: NDArray[np.int64]
+    # (n_units, d): bounding box of each unit
     low: NDArray[np.float64]
     high: NDArray[np.float64]
 
 
 class Accuracy(NamedTuple):
-    """What the sums may neglect, and whether points are sources of their own sums.
+    """What the sums may neglect, and whether points are sources of their own sums."""
 
-    Attributes
-    ----------
-    of_least : float
-        Error allowed for a node, relative to its least contribution (`a` of the module `sums`).
-    of_bound : float
-        Error allowed for all nodes together, relative to the lower bound of the sum (`b`).
-    cut : float
-        Kernel values of this exponent or a larger one are left out.
-    exclude_self : bool
-        Whether the sum at a point leaves out the point; the sources are the targets then.
-    """
-
+    # Error allowed for a node, relative to its least contribution (`a` of the module `sums`).
     of_least: float
+    # Error allowed for all nodes together, relative to the lower bound of the sum (`b`).
     of_bound: float
-    cut: float
+    cut: float  # kernel values of this exponent or a larger one are left out
+    # Whether the sum at a point leaves out the point; the sources are the targets then.
     exclude_self: bool
 
 
 class Workspace(NamedTuple):
-    """Arrays that one thread uses again for every unit.
+    """Arrays that one thread uses again for every unit."""
 
-    Attributes
-    ----------
-    stack : (256,) int64
-        Nodes still to be visited.
-    values : (SOURCE_BLOCK,) float64
-        Exponents, then kernel values, of a direct sum.
-    """
-
-    stack: NDArray[np.int64]
-    values: NDArray[np.float64]
+    stack: NDArray[np.int64]  # (256,): nodes still to be visited
+    values: NDArray[np.float64]  # (SOURCE_BLOCK,): exponents, then kernel values, of a direct sum
 
 
 @jit
@@ -202,7 +159,8 @@ def _lower_bound(code, scale, targets, unit, sources, accuracy, stack):
         top -= 1
         least, most = box_exponents(code, scale, targets, unit, tree, node)
         most_left = exp_neg(least) * sources.node_mass[0]
-        if least >= accuracy.cut or most_left <= NEGLIGIBLE_PART * bound:
+        # Nodes that cannot add more than a tenth of what is known already are left out.
+        if least >= accuracy.cut or most_left <= 0.1 * bound:
             continue
         begin, end = tree.start[node], tree.stop[node]
         leaf = 2 * node + 2 >= tree.start.size
@@ -214,7 +172,7 @@ def _lower_bound(code, scale, targets, unit, sources, accuracy, stack):
         else:
             own = 1.0 if accuracy.exclude_self and begin < last and first < end else 0.0
             bound += (sources.node_mass[node] - own) * exp_neg(most)
-    return BELOW_ROUNDING * bound
+    return 0.999 * bound  # by more than its rounding errors
 
 
 @jit(inline=True, borrow=True)

@@ -30,22 +30,13 @@ class ChebyshevFilter:
     """The Chebyshev polynomial of M that is at most 1 in modulus on [low, cut].
 
     Above the cut it grows as fast as polynomials of its degree can.
-
-    Attributes
-    ----------
-    cut : float
-        Upper end of the damped interval.
-    degree : int
-    dtype : type
-        Precision in which it is applied.
-    low : float
-        Lower end of the damped interval. Parts with smaller eigenvalues grow, too; no eigenvalue is
-        below -1.
     """
 
-    cut: float
+    cut: float  # upper end of the damped interval
     degree: int
-    dtype: type
+    dtype: type  # precision in which it is applied
+    # Lower end of the damped interval. Parts with smaller eigenvalues grow, too; no eigenvalue is
+    # below -1.
     low: float = -1.0
 
     def growth(self, value):
@@ -93,28 +84,13 @@ def choose_cut(values, residual, k):
 
 
 class FilteredBlock:
-    """A block that is being filtered, by the three-term recurrence of Chebyshev polynomials.
+    """Filter a block, by the three-term recurrence of Chebyshev polynomials. The degree of the
+    filter is not used, see `raise_to`.
 
-    Parameters
-    ----------
-    chebyshev : ChebyshevFilter
-        Its degree is not used, see `raise_to`.
-    operator : NormalizedAdjacency
-    block : (n, m) array
-        Overwritten if it is in the precision of the filter.
-    image : (n, m) array, optional
-        M times the block, which saves the first product if it is in the precision of the filter;
-        overwritten then.
-    progress : callable, optional
-
-    Attributes
-    ----------
-    vectors : (n, m) array
-        The block, filtered by the polynomial of degree `degree`.
-    previous : (n, m) array
-        The same for the degree before. Its memory may be reused when the filter is complete.
-    n_products : int
-        Products with M so far.
+    `vectors` is the block, filtered by the polynomial of degree `degree`, and `previous` the same
+    for the degree before, whose memory may be reused when the filter is complete. `n_products`
+    counts the products with M. The block, and the `image`, which is M times the block and saves the
+    first product, are overwritten if they are in the precision of the filter.
     """
 
     def __init__(self, chebyshev, operator, block, image=None, progress=None):

@@ -51,19 +51,11 @@ MAX_RUNS = 1024
 
 
 class CoarseGraph(NamedTuple):
-    """A coarse graph, and the node of each row of the graph that it stands for.
-
-    Attributes
-    ----------
-    operator : NormalizedAdjacency
-    null : NullSpace
-        Of the coarse graph.
-    node : (n,) int32 array
-    """
+    """A coarse graph, and the node of each row of the graph that it stands for."""
 
     operator: NormalizedAdjacency
-    null: NullSpace
-    node: np.ndarray
+    null: NullSpace  # of the coarse graph
+    node: np.ndarray  # (n,) int32
 
 
 class Members(NamedTuple):
@@ -74,29 +66,12 @@ class Members(NamedTuple):
 
 
 def coarsen(operator, null, runs=None, progress=None):
-    """Return the graph whose nodes are groups of rows.
+    """Return the `CoarseGraph` whose nodes are groups of rows, in the order of their first rows.
 
     If the neighbors of a row are scattered over far more rows than a run of rows that are near each
-    other in space, the rows of a run have nearly the same neighbors, and the runs are the groups.
-    Otherwise groups are found along the entries of the matrix.
-
-    Parameters
-    ----------
-    operator : NormalizedAdjacency
-    null : NullSpace
-    runs : (n,) int array, optional
-        The run of rows near each other in space that each row is in, ascending within each
-        component.
-    progress : callable, optional
-
-    Returns
-    -------
-    CoarseGraph
-        Its nodes are in the order of their first rows.
-
-    Notes
-    -----
-    Cost: three passes over the matrix.
+    other in space, the rows of a run have nearly the same neighbors, and the `runs` are the groups.
+    Otherwise groups are found along the entries of the matrix, which is read three times. `runs`
+    has the run of each row, ascending within each component.
     """
     matrix = operator.matrix(np.float32)
     if runs is not None and are_scattered(sampled_rows(matrix), runs.__getitem__):
@@ -134,24 +109,12 @@ def are_scattered(rows, run_of):
 
 
 def runs_in_space(order, points=None, max_runs=MAX_RUNS):
-    """Return the bounds of runs of consecutive vertices in an order: at most `max_runs` of them, or
-    twice as many if wide runs are halved.
+    """Return the bounds of runs of consecutive vertices in an order: at most `max_runs` of them, a
+    power of two, or twice as many if wide runs are halved.
 
     In the order of a tree, runs are its nodes. A run that is much wider than others may lie across
     a gap between clusters, which its vertices would bridge in the coarse graph: runs wider than
     twice the median are halved, at most eight times. They have at least 16 vertices before that.
-
-    Parameters
-    ----------
-    order : (n,) int array
-        All vertices.
-    points : (n, d) array, optional
-    max_runs : int
-        A power of two.
-
-    Returns
-    -------
-    (r + 1,) int array
     """
     n = len(order)
     n_runs = min(max_runs, 2 ** (max(n // 16, 1).bit_length() - 1))
@@ -171,14 +134,9 @@ def runs_in_space(order, points=None, max_runs=MAX_RUNS):
 
 
 def group_rows(matrix, progress=None):
-    """Find groups of connected rows of a symmetric matrix with entries >= 0.
-
-    Returns
-    -------
-    node : (n,) int32 array
-        The group of each row, numbered in the order of their first rows. No group has rows of two
-        components.
-    n_nodes : int
+    """Find groups of connected rows of a symmetric matrix with entries >= 0. Return the group of
+    each row, numbered in the order of their first rows, and the number of groups. No group has rows
+    of two components.
     """
     n = len(matrix.indptr) - 1
     n_chunks = -(-n // CHUNK_ROWS)
@@ -307,17 +265,10 @@ def _sum_entries(start, stop, members, node, matrix, scaled, out):
 
 
 class CoarseVectors(NamedTuple):
-    """Approximate eigenvectors, proportional to sqrt(degree) on each node of a coarse graph.
-
-    Attributes
-    ----------
-    coarse : CoarseGraph
-    pairs : Eigenpairs
-        Of the coarse graph, one for each vector of a block.
-    """
+    """Approximate eigenvectors, proportional to sqrt(degree) on each node of a coarse graph."""
 
     coarse: CoarseGraph
-    pairs: Eigenpairs
+    pairs: Eigenpairs  # of the coarse graph, one for each vector of a block
 
     def start(self, null, n_given, rng, n_probes=0, progress=None):
         """Return the `Start` with the first `n_given` of these vectors, prolonged to all rows, and
@@ -337,24 +288,9 @@ class CoarseVectors(NamedTuple):
 
 
 def coarse_vectors(operator, null, k, rng, *, runs=None, progress=None):
-    """Compute approximate eigenvectors from a coarse graph.
-
-    Parameters
-    ----------
-    operator : NormalizedAdjacency
-    null : NullSpace
-    k : int
-        Wanted pairs.
-    rng : numpy.random.Generator
-    runs : (n,) int array, optional
-        See `coarsen`.
-    progress : callable, optional
-
-    Returns
-    -------
-    CoarseVectors or None
-        None for few vertices or too many components, and if the coarse graph does not show the
-        wanted eigenvectors.
+    """Compute approximate eigenvectors, for the `k` wanted ones, from a coarse graph; see `coarsen`
+    for the `runs`. None is returned for few vertices or too many components, and if the coarse
+    graph does not show the wanted eigenvectors.
     """
     width = block_width(k)
     if operator.n < MIN_VERTICES:

@@ -37,10 +37,6 @@ from kdegraph.spectral.solver.missed import filter_and_measure, missed_value
 from kdegraph.spectral.solver.rayleigh_ritz import RitzRotation, rayleigh_ritz, ritz_vectors
 
 FIRST_FILTER = ChebyshevFilter(cut=0.5, degree=12, dtype=np.float32)  # of a random block
-# By default the iteration gives up after this number of products with the block, or after this
-# number of multiplications (about ten seconds) if these allow more products.
-MAX_PRODUCTS = 3000
-MAX_MULTIPLICATIONS = 5e9
 ALWAYS_AVAILABLE = 2**26  # bytes that are used without asking the system for its available memory
 
 
@@ -55,78 +51,41 @@ def block_width(k):
 
 
 class Eigenpairs(NamedTuple):
-    """The largest eigenpairs of M beyond its null space.
+    """The largest eigenpairs of M beyond its null space."""
 
-    Attributes
-    ----------
-    values : (k,) array
-        In descending order.
-    vectors : (n, k) float64 array
-    residuals : (k,) array
-    converged : bool
-    n_products : int
-        Products of M with a block of vectors.
-    """
-
-    values: np.ndarray
-    vectors: np.ndarray
-    residuals: np.ndarray
+    values: np.ndarray  # (k,): in descending order
+    vectors: np.ndarray  # (n, k) float64
+    residuals: np.ndarray  # (k,)
     converged: bool
-    n_products: int
+    n_products: int  # products of M with a block of vectors
 
 
 @dataclass
 class Start:
-    """The block of vectors that the iteration starts from.
+    """The block of vectors that the iteration starts from."""
 
-    Attributes
-    ----------
-    block : (n, width) float32 array
-        Approximate eigenvectors, if there are any, and then random vectors.
-    n_probes : int
-        Number of random vectors, the probes.
-    values : (width,) array or None
-        Estimates of the largest eigenvalues, in descending order, if there are approximate
-        eigenvectors.
-    """
-
+    # (n, width) float32: approximate eigenvectors, if there are any, and then random vectors
     block: np.ndarray
-    n_probes: int
+    n_probes: int  # number of random vectors, the probes
+    # (width,): estimates of the largest eigenvalues, in descending order, if there are approximate
+    # eigenvectors
     values: np.ndarray | None = None
 
 
 def solve(operator, null, k, tol, *, rng, start=None, max_products=None, report=None):
-    """Find the `k` largest eigenpairs beyond the null space.
+    """Find the `k` largest `Eigenpairs` beyond the null space to the tolerance `tol`, see
+    `target_residual`.
 
     Small graphs and large parts of the spectrum are solved by LAPACK, all others by iteration,
-    which gives up in favor of LAPACK once it has taken as long as that would take.
-
-    Parameters
-    ----------
-    operator : NormalizedAdjacency
-    null : NullSpace
-    k : int
-    tol : float
-        See `target_residual`.
-    rng : numpy.random.Generator
-        For random starting vectors.
-    start : Start, optional
-        Where the iteration starts.
-    max_products : int, optional
-        The iteration gives up after this number of products; by default after some thousands.
-    report : callable, optional
-        Called with the estimated fraction done.
-
-    Returns
-    -------
-    Eigenpairs
+    which gives up in favor of LAPACK once it has taken as long as that would take, and otherwise
+    after `max_products` with the block, by default 3,000, or more if these take less than about ten
+    seconds. It begins with a `Start` or with random vectors, and calls ``report(fraction)``.
     """
     n_products = 0
     if not is_small(operator, null, k):
         lapack_products = _products_in_time_of_lapack(operator, k)
         per_product = block_width(k) * (len(operator.indices) + operator.n)
-        default_limit = max(MAX_PRODUCTS, int(MAX_MULTIPLICATIONS / per_product))
-        limit = min(lapack_products, max_products or default_limit)
+        limit = min(lapack_products, max_products or max(3000, int(5e9 / per_product)))
         pairs = solve_block(
             operator, null, k, tol=tol, rng=rng, limit=limit, start=start, report=report
         )
@@ -222,27 +181,9 @@ def check_memory(n_bytes, k, n):
 
 
 def solve_block(operator, null, k, *, tol, rng, limit, start=None, report=None):
-    """Find the `k` largest eigenpairs beyond the null space.
-
-    Parameters
-    ----------
-    operator : NormalizedAdjacency
-    null : NullSpace
-    k : int
-        Wanted pairs; `block_width(k)` must be at most ``n - len(null)``.
-    tol : float
-        See `target_residual`.
-    rng : numpy.random.Generator
-    limit : int
-        Give up after this number of products of M with the block.
-    start : Start, optional
-        By default random vectors.
-    report : callable, optional
-        Called with the estimated fraction done, at least every few hundredths of a second.
-
-    Returns
-    -------
-    Eigenpairs
+    """Find the `k` largest `Eigenpairs` beyond the null space by iteration; `block_width(k)` is at
+    most ``n - len(null)``. It gives up after `limit` products of M with the block, and calls
+    ``report(fraction)`` at least every few hundredths of a second. See `solve` for the rest.
     """
     if start is None:
         block = aligned_zeros(operator.n, block_width(k), np.float32)
@@ -317,13 +258,9 @@ def next_filter(ritz, k, target, lacking_growth, max_degree):
 
 
 class _FractionDone:
-    """Estimates how much of the iteration is done, from the logarithm of the residual.
-
-    Parameters
-    ----------
-    report : callable or None
-        Called with that fraction whenever the object itself is called, which the steps of the
-        iteration do to report their own progress.
+    """Estimate how much of the iteration is done, from the logarithm of the residual.
+    ``report(fraction)`` is called whenever the object itself is called, which the steps of the
+    iteration do to report their own progress.
     """
 
     def __init__(self, report):

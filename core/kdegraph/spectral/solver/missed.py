@@ -27,14 +27,14 @@ from kdegraph.spectral.solver.chebyshev import (
     log_growth,
 )
 
-# Where the block ends inside a cluster of equal eigenvalues, eigenvectors are detected if their
-# eigenvalues exceed the last one by this share of the part of the spectrum that the block covers.
-RESOLUTION = 0.1
-
 
 def missed_value(values, k):
-    """Return the smallest eigenvalue whose eigenvector must not be missed, from the Ritz values."""
-    return max(values[k - 1], values[-1] + RESOLUTION * (1.0 - values[-1]))
+    """Return the smallest eigenvalue whose eigenvector must not be missed, from the Ritz values.
+
+    Where the block ends inside a cluster of equal eigenvalues, it exceeds the last one by a tenth
+    of the part of the spectrum that the block covers.
+    """
+    return max(values[k - 1], values[-1] + 0.1 * (1.0 - values[-1]))
 
 
 def detection_threshold(values, k):
@@ -64,30 +64,18 @@ def visibility(gram, n_probes):
 
 
 def revealing_filter(values, n_probes, value, threshold, n, radius):
-    """Return the filter of least degree that lets a missed eigenvector reach the detection
-    threshold.
+    """Return the filter of least degree that lets a missed eigenvector of the eigenvalue `value`
+    reach the detection threshold, in vectors of length n. There are few eigenvalues below
+    ``-radius``; if there are many, `visibility` shows that.
 
     Most of a random vector belongs to eigenvalues near 0, so the filter may cut far below the end
     of the block: it raises missed eigenvectors above that mass in fewer products, and the few
     eigenvectors between the cut and the end of the block are too small a part to hide them.
 
-    The probes take the places of the last `n_probes` values. The j-th keeps the eigenvector that
-    belongs there, as far as the j probes before have not taken it up, and everything that was
-    damped, with a mean square of 1/2.
-
-    Parameters
-    ----------
-    values : (width,) array
-        Estimates of the largest eigenvalues, in descending order.
-    n_probes : int
-    value : float
-        Eigenvalue of the missed eigenvector.
-    threshold : float
-        See `detection_threshold`.
-    n : int
-        Length of the vectors.
-    radius : float
-        There are few eigenvalues below ``-radius``. If there are many, `visibility` shows that.
+    The `values` are estimates of the largest eigenvalues, in descending order, and the probes take
+    the places of the last `n_probes`. The j-th keeps the eigenvector that belongs there, as far as
+    the j probes before have not taken it up, and everything that was damped, with a mean square of
+    1/2.
     """
     low = -min(radius, 1.0)
     # Cuts from the bulk, as most eigenvalues of a sampled graph are below 0.5, to the block's end.
@@ -115,21 +103,11 @@ def revealing_filter(values, n_probes, value, threshold, n, radius):
 
 @dataclass
 class MissedEigenvectors:
-    """The growth of missed eigenvectors in the probes of a block.
+    """The growth of missed eigenvectors in the probes of a block."""
 
-    Attributes
-    ----------
-    k : int
-        Wanted eigenvectors.
-    visibility : float
-        See `visibility`; measured after the first filter.
-    filters : list of ChebyshevFilter
-        Those that have been applied.
-    """
-
-    k: int
-    visibility: float
-    filters: list[ChebyshevFilter]
+    k: int  # wanted eigenvectors
+    visibility: float  # see `visibility`; measured after the first filter
+    filters: list[ChebyshevFilter]  # those that have been applied
 
     def lacking_growth(self, values):
         """Return how much more a missed eigenvector must grow to be detected; 0 or less if none is
@@ -145,14 +123,8 @@ class MissedEigenvectors:
 
 
 def filter_and_measure(operator, null, start, k, max_degree, progress=None):
-    """Filter the block of a `Start` with values until missed eigenvectors are detected.
-
-    Returns
-    -------
-    filtered : FilteredBlock
-    overlaps : Overlaps
-        Of the filtered block.
-    missed : MissedEigenvectors
+    """Filter the block of a `Start` with values until missed eigenvectors are detected. Return the
+    `FilteredBlock`, its `Overlaps` and the `MissedEigenvectors`.
     """
     value = missed_value(start.values, k)
     threshold = detection_threshold(start.values, k) + 0.1  # a margin, as values are estimates

@@ -16,40 +16,24 @@ MIN_DIVISOR = 0.5
 
 
 class RitzPairs(NamedTuple):
-    """Approximate eigenpairs from a block of vectors.
+    """Approximate eigenpairs from a block of vectors."""
 
-    Attributes
-    ----------
-    vectors : (n, m) array
-        Orthonormal, and orthogonal to the null space, as far as the precision of the block allows.
-    image : (n, m) array
-        M times the vectors.
-    values : (m,) array
-        Ritz values in descending order.
-    residuals : (m,) array
-        ``||M v - value v||_2``.
-    """
-
+    # (n, m): orthonormal, and orthogonal to the null space, as far as the precision of the block
+    # allows
     vectors: np.ndarray
-    image: np.ndarray
-    values: np.ndarray
-    residuals: np.ndarray
+    image: np.ndarray  # (n, m): M times the vectors
+    values: np.ndarray  # (m,): Ritz values in descending order
+    residuals: np.ndarray  # (m,): ``||M v - value v||_2``
 
 
 class RitzRotation(NamedTuple):
-    """Approximate eigenpairs within the span of a block, before their vectors are computed.
+    """Approximate eigenpairs within the span of a block, before their vectors are computed."""
 
-    Attributes
-    ----------
-    values, residuals : (m,) arrays
-        As in `RitzPairs`.
-    rotation : (width, m) array
-        From the block to the vectors, and from its image to their images. It has fewer columns than
-        rows if vectors of the block are linearly dependent.
-    """
-
+    # (m,): as in `RitzPairs`
     values: np.ndarray
     residuals: np.ndarray
+    # (width, m): from the block to the vectors, and from its image to their images. It has fewer
+    # columns than rows if vectors of the block are linearly dependent.
     rotation: np.ndarray
 
     def first(self, m):
