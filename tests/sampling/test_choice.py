@@ -75,3 +75,6 @@ def test_many_dimensions_take_mixture_where_estimates_suffice():
     assert not draws_from_lists(X, "near", True)
     assert not draws_from_lists(X[:, :10], "auto", True)
     assert draws_from_lists(X[:, :10], "mixture", True)
+    assert draws_from_lists(X[:1000, :64], "auto", True)
+    assert not draws_from_lists(X[:999, :64], "auto", True)
+    assert not draws_from_lists(X[:1000, :63], "auto", True)

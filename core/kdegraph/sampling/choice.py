@@ -3,7 +3,8 @@
 A KDE solver of the caller needs "recursive", which `kdegraph.graph_parameters` chooses.
 Otherwise three conditions decide:
 
-1. Many points in many dimensions, where estimated degrees suffice: "mixture".
+1. Many points in many dimensions, where estimated degrees suffice: "mixture". From 64 dimensions
+   on, a thousand points are many.
 2. A bandwidth per point: "near", as "rejection" needs kernel sums with one bandwidth.
 3. A narrow kernel: "near", and "rejection" for a wide one. Narrow means that the kernel values of
    near sources cost less than `NEAR_SHARE` of the kernel sums that "rejection" needs.
@@ -18,14 +19,20 @@ from kdegraph.sampling import near
 # dimensions, with sigma from 0.1 to 10 times `estimate_sigma`: the chosen sampler takes 1.02 times
 # as long as the faster one in the mean. The experiment `samplers` measures both samplers.
 NEAR_SHARE = 0.45
+# Points and dimensions from which on "mixture" was faster on a second graph of the same points:
+# 1.0 times for 1,797 points in 64 dimensions, 3 times for 4,000 in 100, 3 for 2,000 and 7 for 4,000
+# in 256, but 0.5 for 4,000 in 16.
+MIN_LISTED, MIN_LISTED_DIMENSION = 1_000, 64
 
 
 def draws_from_lists(X, sampler, allows_estimates):
     """Return whether a graph is sampled by "mixture". The `sampler` may be "auto"; then it matters
     whether estimates of the kernel degrees suffice.
     """
-    is_automatic = sampler == "auto" and allows_estimates
-    return sampler == "mixture" or (is_automatic and has_many_dimensions(X))
+    if sampler != "auto" or not allows_estimates:
+        return sampler == "mixture"
+    n, d = X.shape
+    return has_many_dimensions(X) or (n >= MIN_LISTED and d >= MIN_LISTED_DIMENSION)
 
 
 def choose_sampler(kernel, tree, eps, sampler):
