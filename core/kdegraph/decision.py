@@ -28,22 +28,24 @@ from kdegraph.stability import (
 )
 from kdegraph.validation import check_choice
 
+__all__ = ["Decision", "Settings", "decide", "seed_of"]
+
 
 class Settings(NamedTuple):
     """Hold what the caller has set, except for the bandwidths.
 
     Attributes
     ----------
-    n_clusters : int or "auto"
+    n_clusters : int or "auto", default="auto"
     graph : dict
-        Parameters of `similarity_graph`, without `sigma`, `perplexity` and `seed`.
+        Parameters of `similarity_graph`, without `sigma`, `perplexity` and `seed`; by default none.
     clusters : dict
-        Parameters of `spectral_clustering`, without `n_clusters` and `seed`.
+        Parameters of `spectral_clustering`, without `n_clusters` and `seed`; by default none.
     """
 
-    n_clusters: Any
-    graph: dict[str, Any]
-    clusters: dict[str, Any]
+    n_clusters: Any = "auto"
+    graph: dict[str, Any] = {}  # noqa: RUF012 (never changed)
+    clusters: dict[str, Any] = {}  # noqa: RUF012 (never changed)
 
 
 class Decision(NamedTuple):
@@ -125,10 +127,23 @@ def decide(
     progress : callable, optional
         Called as ``progress(stage, fraction)``; it may raise `Cancelled`.
 
+    Returns
+    -------
+    Decision
+
     Raises
     ------
     ValueError, TypeError
         For settings that cannot be used, and for more clusters than points with an edge.
+
+    Examples
+    --------
+    >>> import kdegraph
+    >>> from kdegraph.decision import Settings, decide, seed_of
+    >>> X = kdegraph.datasets.make("blobs", n=300, seed=0).X
+    >>> found = decide(X, Settings(), seed_of(0))
+    >>> found.clusters.n_clusters, found.scale.sigma
+    (3, 'moderate')
     """
     stages = StageTimer(progress)
     settings, confidence = _with_number(points, settings, seed, stages)
