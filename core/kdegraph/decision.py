@@ -17,6 +17,7 @@ from kdegraph.graph import similarity_graph
 from kdegraph.runtime.progress import StageTimer, responsive
 from kdegraph.stability import (
     N_REPLICATES,
+    SURE,
     Scale,
     Vote,
     affordable_replicates,
@@ -28,7 +29,7 @@ from kdegraph.stability import (
 )
 from kdegraph.validation import check_choice
 
-__all__ = ["Decision", "Settings", "decide", "seed_of"]
+__all__ = ["SURE", "Decision", "Settings", "Vote", "decide", "seed_of"]
 
 
 class Settings(NamedTuple):

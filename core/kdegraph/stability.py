@@ -31,6 +31,7 @@ MIN_EFFECTIVE = 0.6
 # 0.05 the scores of the standard sets change by less than 0.01, and seeds agree a little better
 # with more votes. With 0.1 sets with many clusters lose 0.07: scales at which some merge vote, too.
 NEARLY = 0.02
+SURE = 0.9  # the share of replicates in which a point that is not doubtful has its cluster
 # Votes are counted anew until the labels stay, which takes two or three counts.
 MAX_COUNTS = 10
 
@@ -160,6 +161,11 @@ class Vote(NamedTuple):
     labels: NDArray[np.int32]
     probabilities: NDArray[np.float64]
     stability: NDArray[np.float64]
+
+    @property
+    def n_doubtful(self) -> int:
+        """Return how many points are in their cluster in fewer than 90 % of the replicates."""
+        return int(np.count_nonzero(self.probabilities < SURE))
 
 
 def vote(labelings: list[NDArray[np.int32]]) -> Vote:

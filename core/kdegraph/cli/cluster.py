@@ -20,7 +20,6 @@ from kdegraph.cli._progress import progress_line
 from kdegraph.runtime.replacing import writing
 
 EXTENSIONS = (".csv", ".parquet", ".npy")
-SURE = 0.9  # the share of graphs in which a point that is not called doubtful has its cluster
 
 
 @click.command()
@@ -176,8 +175,9 @@ def _lines_on_vote(decision):
     """Return the line of the report on how sure the clusters are."""
     if decision is None or decision.vote is None:
         return []
-    doubtful = int((decision.vote.probabilities < SURE).sum())
-    text = f"{_numbers(decision.vote.stability)}; {doubtful:,} doubtful points"
+    from kdegraph.decision import SURE
+
+    text = f"{_numbers(decision.vote.stability)}; {decision.vote.n_doubtful:,} doubtful points"
     return [("stability", f"{text} (in fewer than {SURE:.0%} of the graphs in their cluster)")]
 
 
