@@ -41,26 +41,29 @@ def advice(state):
         return []
     return [
         f"{finding.observation[0].upper()}{finding.observation[1:]}. "
-        f"{_remedy(finding.problem, state.result.request, state.source)}"
+        f"{_remedy(finding.problem, state)}"
         for finding in outcome.findings
     ]
 
 
-def _remedy(problem, request, source):
+def _remedy(problem, state):
     """Return what to do in the explorer about a problem of `kdegraph.diagnosis.Finding`."""
     if problem == "columns":
-        other = f", or choose others under {_label('columns', Upload)}" * (source == Upload.key)
+        other = f", or choose others under {_label('columns', Upload)}" * (
+            state.source == Upload.key
+        )
         return f"Standardize the columns or take the same unit for all{other}."
     size = "smaller" if problem == "wide" else "larger"
-    if request.is_local:
+    is_local = state.outcome("kde").bandwidth.is_local
+    if is_local:
         ways = [f"choose a {size} {_label('perplexity')}"]
-    elif request.sigma in ("auto", "preset"):
+    elif state.result.request.sigma in ("auto", "preset"):
         ways = [f"choose a {size} {_label('sigma')}"]
     else:
         ways = [f"tick {_label('sigma_auto')}"]
     if problem == "parts":
         ways.append(f"choose more {_label('n_clusters')}")
-    elif not request.is_local:
+    elif not is_local:
         each = next(
             label for label, value in State.param.bandwidth.names.items() if value == "local"
         )
