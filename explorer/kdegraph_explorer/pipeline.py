@@ -136,7 +136,12 @@ class Pipeline:
         return None if known or quick else replace(request, n_rounds=FEW_ROUNDS)
 
     def _decision(self, request, progress):
-        """Return the `Decision` on the bandwidths; None where they are set."""
+        """Return the `Decision` on the bandwidths; None where they are set.
+
+        That on other points is forgotten.
+        """
+        if self._memory.get("decision", ((request.dataset,),))[0][0] is not request.dataset:
+            del self._memory["decision"]
         if request.bandwidth != DECIDED:
             return None
 

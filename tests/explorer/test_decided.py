@@ -1,6 +1,8 @@
 """Points without a sigma of their own: what the library decides is shown, as its estimator does."""
 
+import gc
 import runpy
+import weakref
 
 import kdegraph
 import kdegraph_explorer.pipeline as pipeline
@@ -22,6 +24,7 @@ from kdegraph_explorer.exports import EXPORTS, session_file
 from kdegraph_explorer.history import take
 from kdegraph_explorer.results import DECISION, ROWS, Bandwidth, Request
 from kdegraph_explorer.views import describe
+from kdegraph_explorer.views.alerts import Tour
 from kdegraph_explorer.views.controls import ParameterControls
 from kdegraph_explorer.views.decided import cluster_words, scale_words
 from kdegraph_explorer.views.scaling import ScalingView
@@ -45,6 +48,11 @@ def check_decided(state):
     assert state.is_local == (np.ndim(model.sigma_) > 0)
     assert state.decides
     return model
+
+
+def settle_jobs(session):
+    for job in session.jobs:
+        job.wait(PATIENCE)
 
 
 def run_script(session, folder):
@@ -136,8 +144,12 @@ def test_generated_points_keep_their_sigma_and_others_forget_it(sessions):
     state.source = "painted"
     session.wait(PATIENCE)
     check_decided(state)
+    graph = weakref.ref(state.outcome("kde").graph)
     state.source = "generators"
     session.wait(PATIENCE)
+    settle_jobs(session)
+    gc.collect()
+    assert graph() is None
     assert (state.sigma, state.outcome("kde").graph.n_rounds) == (0.1, 20)
     choose(session, bandwidth="one")  # what the user has chosen stays
     state.source = "painted"
@@ -214,6 +226,9 @@ def test_a_low_confidence_is_called_low_and_one_sigma_is_told(sessions):
     assert scale_words(state) == f"Chosen: one σ = {model.sigma_:.3g} for all; L = {state.rounds}."
     assert cluster_words(state) == ""
     assert state.sigma == model.sigma_
+    state = sessions(datasets.Dataset(THREE[:3])).state
+    check_decided(state)
+    assert scale_words(state) == f"Chosen: each its own, moderate σ; L = {state.rounds}."
 
 
 def test_sliders_show_what_was_decided_and_the_choice_of_a_kind_follows_the_data(explore):
@@ -227,6 +242,10 @@ def test_sliders_show_what_was_decided_and_the_choice_of_a_kind_follows_the_data
     slider.value = 12
     settle(explorer)
     assert (state.bandwidth, kinds.value, state.perplexity) == ("moderate", "moderate", 12)
+    tour = Tour(explorer.session)
+    state.tour = 1
+    assert "Drag “Perplexity”." in tour.words  # the slider that is there
+    state.tour = 0
     kinds.value = "auto"
     settle(explorer)
     check_decided(state)

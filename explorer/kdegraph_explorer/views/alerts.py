@@ -12,7 +12,7 @@ from .widgets import button, row
 STEPS = (  # the view, what to do, and what to look at
     (
         "points",
-        "Drag “Kernel width σ”.",
+        "Drag “{}”.",
         "If it is small, the graph falls into islands; if it is large, clusters flow together. "
         "The gap between the eigenvalues says where it fits.",
     ),
@@ -191,6 +191,9 @@ class Tour(Part):
         if number == 0:
             return
         view, title, sentence = STEPS[number - 1]
+        title = title.format(
+            self.state.param["perplexity" if self.state.is_local else "sigma"].label
+        )
         words = Markup("<p><b>{} of {}. {}</b> {}</p>")
         self._text.content = words.format(number, len(STEPS), title, sentence)
         self._back.disabled = number == 1

@@ -15,7 +15,8 @@ def scale_words(state):
         return ""
     width = outcome.bandwidth
     if width.is_local:
-        words = f"{width.words}, perplexity {width.perplexity:.3g}"
+        few = width.perplexity is None  # points: too few for a perplexity
+        words = width.words if few else f"{width.words}, perplexity {width.perplexity:.3g}"
     else:
         words = f"one σ = {width.sigma:.3g} for all"
     return f"Chosen: {words}; L = {outcome.graph.n_rounds}."
