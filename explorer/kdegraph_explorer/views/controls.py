@@ -266,7 +266,8 @@ class ParameterControls(Part):
 
         def choose(event):
             if not self._following:
-                self.state.bandwidth = event.new
+                usual = event.new == "one" and self.state.has_sigma
+                self.state.bandwidth = DECIDED if usual else event.new
 
         kinds.param.watch(choose, "value")
         return kinds
@@ -305,9 +306,9 @@ class ParameterControls(Part):
         kinds = dict(state.param.bandwidth.names)
         if state.has_sigma:
             del kinds["Auto"]
-            kinds["One"] = "one" if state.bandwidth == "one" else DECIDED
+        chosen = state.kind if state.has_sigma else state.bandwidth
         try:
-            self.widgets["bandwidth"].param.update(options=kinds, value=state.bandwidth)
+            self.widgets["bandwidth"].param.update(options=kinds, value=chosen)
         finally:
             self._following = False
         self._one.visible = not state.is_local
