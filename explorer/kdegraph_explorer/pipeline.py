@@ -191,24 +191,16 @@ class Pipeline:
         spectrum_key, solve = self._spectrum(memory, request, graph_key, graph, announce)
         spectrum, spectrum_seconds = self._stage((memory, "spectrum"), spectrum_key, solve)
         seconds = {"graph": graph_seconds, "eigenvalues": spectrum_seconds}
+        if decision is not None:
+            seconds = {"decision": sum(decision.timings.values()), "eigenvalues": spectrum_seconds}
 
         announce("clusters", 0.0)
         n_clusters, confidence = self._n_clusters(method, request, reference, spectrum, decision)
-        if decision is not None:
-            seconds = {"decision": sum(decision.timings.values()), "eigenvalues": spectrum_seconds}
         if decision is not None and request.n_clusters == "auto":
             clusters_key, clustering, vote = graph_key, decision.clusters, decision.vote
         else:
             clusters_key, vote = (spectrum_key, n_clusters), None
-            cluster = partial(
-                spectral_clustering,
-                graph,
-                n_clusters,
-                seed=request.seed,
-                spectrum=spectrum,
-                points=request.dataset.X,
-                progress=announce,
-            )
+            cluster = partial(find_clusters, request, graph, n_clusters, spectrum, announce)
             clustering, seconds["clusters"] = self._stage(
                 (memory, "clusters"), clusters_key, cluster
             )
@@ -382,6 +374,18 @@ def max_products(adjacency):
     """
     found = max(MIN_PRODUCTS, int(MAX_ENTRIES / max(adjacency.nnz, 1)))
     return found if found < 1000 else None
+
+
+def find_clusters(request, graph, n_clusters, spectrum, progress):
+    """Return the `Clustering` of one graph by its `spectrum`."""
+    return spectral_clustering(
+        graph,
+        n_clusters,
+        seed=request.seed,
+        spectrum=spectrum,
+        points=request.dataset.X,
+        progress=progress,
+    )
 
 
 def cluster_scores(dataset, adjacency, n_counted, clustering):
