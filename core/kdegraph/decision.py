@@ -21,6 +21,7 @@ from kdegraph.graph import similarity_graph
 from kdegraph.runtime.progress import StageTimer, responsive
 from kdegraph.stability import (
     N_REPLICATES,
+    SURE,
     Scale,
     Vote,
     affordable_replicates,
@@ -33,25 +34,27 @@ from kdegraph.stability import (
 )
 from kdegraph.validation import check_choice, check_positive
 
+__all__ = ["SURE", "Decision", "Settings", "Vote", "decide", "seed_of"]
+
 
 class Settings(NamedTuple):
     """Hold what the caller has set, except for the bandwidths.
 
     Attributes
     ----------
-    n_clusters : int or "auto"
+    n_clusters : int or "auto", default="auto"
     graph : dict
-        Parameters of `similarity_graph`, without `sigma`, `perplexity` and `seed`.
-    bounds : Bounds
-        Of an automatic number of clusters.
+        Parameters of `similarity_graph`, without `sigma`, `perplexity` and `seed`; by default none.
     clusters : dict
-        Parameters of `spectral_clustering`, without `n_clusters` and `seed`. Without "embedding",
-        or where that is None, it is chosen for the points.
+        Parameters of `spectral_clustering`, without `n_clusters` and `seed`; by default none.
+        Without "embedding", or where that is None, it is chosen for the points.
+    bounds : Bounds
+        Of an automatic number of clusters; by default none.
     """
 
-    n_clusters: Any
-    graph: dict[str, Any]
-    clusters: dict[str, Any]
+    n_clusters: Any = "auto"
+    graph: dict[str, Any] = {}  # noqa: RUF012 (never changed)
+    clusters: dict[str, Any] = {}  # noqa: RUF012 (never changed)
     bounds: Bounds = Bounds()
 
 
@@ -143,8 +146,9 @@ def cluster_at(
     options["spectrum"] = clusters.spectrum
     number = settings.bounds.nearest(clusters.n_clusters)
     if isinstance(settings.n_clusters, str) and number != clusters.n_clusters:
-        values, (least, most) = clusters.spectrum.eigenvalues, settings.bounds
-        number = suggest_n_clusters(values, min_clusters=least, max_clusters=most)
+        if clusters.spectrum is not None:
+            values, (least, most) = clusters.spectrum.eigenvalues, settings.bounds
+            number = suggest_n_clusters(values, min_clusters=least, max_clusters=most)
         clusters = spectral_clustering(graph, number, **options)
     further = []
     for options["embedding"] in others:
@@ -173,10 +177,23 @@ def decide(
     progress : callable, optional
         Called as ``progress(stage, fraction)``; it may raise `Cancelled`.
 
+    Returns
+    -------
+    Decision
+
     Raises
     ------
     ValueError, TypeError
         For settings that cannot be used, and for more clusters than points with an edge.
+
+    Examples
+    --------
+    >>> import kdegraph
+    >>> from kdegraph.decision import Settings, decide, seed_of
+    >>> X = kdegraph.datasets.make("blobs", n=300, seed=0).X
+    >>> found = decide(X, Settings(), seed_of(0))
+    >>> found.clusters.n_clusters, found.scale.sigma
+    (3, 'moderate')
     """
     stages = StageTimer(progress)
     settings, number = _with_number(points, settings, seed, stages)

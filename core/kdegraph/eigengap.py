@@ -1,6 +1,7 @@
 """Suggest a number of clusters from the smallest eigenvalues of a graph."""
 
 import math
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -51,7 +52,7 @@ class SuggestedNumber(int):
         return made
 
     @classmethod
-    def by_weight(cls, weights: dict[int | None, float]) -> "SuggestedNumber":
+    def by_weight(cls, weights: Mapping[int | None, float]) -> "SuggestedNumber":
         """Return the number with the largest weight; None stands for more than can be seen."""
         best, *others = sorted((k for k in weights if k is not None), key=lambda k: -weights[k])
         second = max((weight for k, weight in weights.items() if k != best), default=0.0)

@@ -33,6 +33,7 @@ MIN_EFFECTIVE = 0.6
 # that one lacks to 1, have a vote, too. Up to 0.05 and 1 the scores of the standard sets change by
 # less than 0.01; seeds agree better with more votes.
 NEARLY, NEARLY_SHARE = 0.01, 0.25
+SURE = 0.9  # the share of replicates in which a point that is not doubtful has its cluster
 # Votes are counted anew until the labels stay, which takes two or three counts.
 MAX_COUNTS = 10
 
@@ -183,6 +184,11 @@ class Vote(NamedTuple):
     labels: NDArray[np.int32]
     probabilities: NDArray[np.float64]
     stability: NDArray[np.float64]
+
+    @property
+    def n_doubtful(self) -> int:
+        """Return how many points are in their cluster in fewer than 90 % of the replicates."""
+        return int(np.count_nonzero(self.probabilities < SURE))
 
 
 def vote(labelings: list[NDArray[np.int32]], identical: NDArray | None = None) -> Vote:

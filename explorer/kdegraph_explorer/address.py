@@ -9,7 +9,9 @@ from uuid import uuid4
 from .checks import count
 from .cluster_names import abridged
 from .history import checked
+from .results import DECIDED
 from .sources import SOURCES
+from .sources.generators import Generators
 from .state import AUTOMATIC, State
 
 DATA = "data."  # before the names of the source's own parameters
@@ -31,7 +33,7 @@ def query(session, snapshot):
         for name, value in _short(source.addressed(snapshot.data)).items()
         if value is not None and value != defaults.get(name)
     ]
-    fresh = _fresh()
+    fresh = _fresh(snapshot.source, snapshot.data["part"])
     choices = {"cluster_names": [], **snapshot.choices}
     choices["cluster_names"] = abridged(choices["cluster_names"])
     pairs += [
@@ -88,7 +90,7 @@ def read(session, text):
     if "part" in data:
         data["part"] = str(data["part"])  # a single point has been read as a number
     choices = {
-        **_fresh(),
+        **_fresh(source, data.get("part")),
         **{flag: False for name, flag in AUTOMATIC.items() if name in values},
         **values,
     }
@@ -130,13 +132,20 @@ def _is_size(value):
     return isinstance(value, str) and SIZE.fullmatch(value) is not None
 
 
-def _fresh():
-    """Return the choices of a fresh session, without the axes, which follow from the data."""
-    return {
+def _fresh(source, part):
+    """Return the choices that an address need not name, without the axes, which follow from the
+    data.
+
+    They are those of a fresh session. But an address without a kind of bandwidth means one sigma,
+    as it did when there was no other, unless the points have a sigma of their own.
+    """
+    fresh = {
         name: State.param[name].default
         for name in State.KEPT
         if name not in ("horizontal", "vertical")
     }
+    own = source == Generators.key and not part
+    return {**fresh, "bandwidth": DECIDED if own else "one"}
 
 
 def _value(text):

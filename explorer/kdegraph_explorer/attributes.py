@@ -14,6 +14,7 @@ from kdegraph.datasets import Dataset
 from kdegraph.validation import LOCAL_WORDS, as_array, check_count, check_points, check_positive
 from panel.viewable import Viewer
 
+from .results import DECIDED
 from .sources.column_scales import SCALES, check_scale
 from .state import State
 from .uploads import StoredFile
@@ -153,8 +154,8 @@ class Attributes(Viewer):
     """
 
     sigma = param.Parameter(
-        doc="Kernel width: a float, or 'local' for one of each point. Set it to None to have it "
-        "chosen automatically; it is None until it has been chosen."
+        doc="Kernel width: a float, or 'local' or 'moderate' for one of each point. Set it to None "
+        "to have it chosen automatically; it is None until it has been chosen."
     )
     n_rounds = param.Parameter(doc="Neighbors that are drawn per point, an int.")
     n_clusters = param.Parameter(
@@ -228,12 +229,12 @@ class Attributes(Viewer):
         """Copy the values of the state."""
         state = self._state
         known = state.result is not None
-        one = state.sigma if known or not state.sigma_auto else None
+        one = state.sigma if known or state.sigma_chosen == "hand" else None
         self._following = True
         try:
             self.param.update(
-                sigma=state.bandwidth if state.is_local else one,
-                n_rounds=state.n_rounds,
+                sigma=state.kind if state.is_local else one,
+                n_rounds=state.rounds,
                 n_clusters=state.n_clusters if known or not state.clusters_auto else None,
                 selection=state.selection,
                 **{name: getattr(self._columns, name) for name in SCALES},
@@ -250,7 +251,7 @@ class Attributes(Viewer):
         if is_local(values.get("sigma")):
             values["bandwidth"] = values.pop("sigma")
         elif "sigma" in values:
-            values["bandwidth"] = "one"
+            values["bandwidth"] = DECIDED if values["sigma"] is None else "one"
         automatic = {
             flag: True
             for name, flag in (("sigma", "sigma_auto"), ("n_clusters", "clusters_auto"))

@@ -35,15 +35,17 @@ class Explorer(Attributes):
     y : (n,) array-like or str, optional
         True labels, to compare the clusters with; of a data frame, also the name of their column.
     sigma : float, "local" or "moderate", optional
-        Width of the Gaussian kernel; by default from the distances to the nearest neighbors.
-        "local" and "moderate" give each point a width of its own.
+        Width of the Gaussian kernel. "local" and "moderate" give each point a width of its own.
+        By default, and unless the points come with one that suits them, the explorer begins with
+        the graph and the clusters that `kdegraph.KDESpectralClustering` finds.
     perplexity : int, optional
         Effective number of neighbors within the width of each point, from 2 to 200 (default 5);
-        for ``sigma="local"`` and "moderate".
+        for ``sigma="local"`` and "moderate", which it means without a `sigma`.
     n_rounds : int, optional
-        Neighbors that are drawn per point, the paper's L (default 20).
+        Neighbors that are drawn per point, the paper's L (default 20), with one `sigma` if none is
+        given.
     n_clusters : int, optional
-        Number of clusters; by default from the eigengap.
+        Number of clusters; by default that of the estimator, or from the eigengap.
 
     Raises
     ------

@@ -42,6 +42,7 @@ def take(session):
     """Take a snapshot of the present choices of a session."""
     state = session.state
     left_out = {name for name, flag in AUTOMATIC.items() if getattr(state, flag)}
+    left_out |= {"sigma", "perplexity"} if state.decides else set()
     choices = {name: getattr(state, name) for name in State.KEPT if name not in left_out}
     return Snapshot(
         state.source, session.sources[state.source].recall(), choices, state.selection, state.view
@@ -137,9 +138,11 @@ class History(param.Parameterized):
         now = take(self._session)
         if now == self._steps[self._at]:
             return
-        # Moving a slider also unticks its box.
+        # Moving a slider also unticks its box, and may decide on the kind of the bandwidth.
         names = {flag: name for name, flag in AUTOMATIC.items()}
         kind = {(type(event.obj), names.get(event.name, event.name)) for event in events}
+        if len(kind) > 1:
+            kind.discard((State, "bandwidth"))
         moment = time.monotonic()
         by_itself = self._session.settling or (State, "shown") in kind
         if by_itself or (

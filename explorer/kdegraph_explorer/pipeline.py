@@ -1,10 +1,11 @@
 """Compute graphs, spectra, clusters and scores, one cached stage after the other.
 
-    points -> sigma -> graph -> spectrum -> clusters -> scores
+    points -> sigma -> decision -> graph -> spectrum -> clusters -> scores
 
 Each stage of each method keeps its last value and the parameters that it came from, so that a
 change recomputes only what depends on it: k changes neither graph nor spectrum, and the k-NN graph
-does not depend on sigma and L.
+does not depend on sigma and L. Where the user leaves the bandwidths open, the library decides on
+them, as `kdegraph.KDESpectralClustering` does.
 """
 
 import time
@@ -24,12 +25,23 @@ from kdegraph import (
 )
 from kdegraph import spectrum as find_spectrum
 from kdegraph.clustering import vertices_in_clusters
+from kdegraph.decision import Settings, decide, seed_of
 
-from .results import ALL_METHODS, FIRST_LOOK, Early, Outcome, Result, matrix_of
+from .results import (
+    ALL_METHODS,
+    DECIDED,
+    DECISION,
+    FIRST_LOOK,
+    Early,
+    Outcome,
+    Result,
+    matrix_of,
+)
 
 N_EIGENVALUES = 10  # enough for the eigengap and for k <= 8 without another run of the eigensolver
 
 MANY_DRAWS = 2_000_000  # with more draws in all, a graph of `FEW_ROUNDS` is shown first
+MANY_POINTS = 100_000  # and where bandwidths are to be decided for more points
 FEW_ROUNDS = 6
 SLOW_DRAWS = 100_000  # with more draws in all, edges are drawn while the spectrum is computed
 
@@ -66,18 +78,31 @@ class Pipeline:
                 f"n_clusters must be at most {n_points}, the number of points, got {n_clusters}"
             )
         sigma = self._sigma(request, progress)
-        bandwidths = request.bandwidths(sigma)
         known = self._same_data(request)
         outcomes = {method: known[method] for method in known if method in request.methods}
-        if (coarse := self._coarse(request, bandwidths["kde"])) is not None:
+        if (coarse := self._coarse(request, sigma)) is not None:
+            width = coarse.bandwidths(sigma)["kde"]
             outcomes["kde"] = self._outcome(
-                "kde", coarse, bandwidths["kde"], None, progress, publish, memory="coarse"
+                "kde", coarse, width, None, progress, publish, memory="coarse"
             )
             self._result = Result(request, sigma, dict(outcomes), coarse=True)
             publish(self._result, enough=True)
+        decision = self._decision(request, progress)
+        settled = request if decision is None else request.settled(decision)
+        if decision is not None and settled.bandwidth == "one":
+            sigma = settled.sigma
+        bandwidths = settled.bandwidths(sigma)
         for method in request.methods:
             width, reference = bandwidths.get(method), outcomes.get("kde")
-            outcomes[method] = self._outcome(method, request, width, reference, progress, publish)
+            outcomes[method] = self._outcome(
+                method,
+                settled,
+                width,
+                reference,
+                progress,
+                publish,
+                decision=decision if method == "kde" else None,
+            )
             self._result = Result(request, sigma, dict(outcomes))
             self._ready = partial(publish, self._result)
         return self._result
@@ -92,27 +117,65 @@ class Pipeline:
         progress("kernel width", 0.0)
         return self._stage("sigma", (dataset,), lambda: estimate_sigma(dataset.X, seed=0))[0]
 
-    def _coarse(self, request, bandwidth):
+    def _coarse(self, request, sigma):
         """Return the request for a coarse graph.
 
         It is None if the requested graph is quick to build or known already.
         """
-        if request.n_rounds == "auto" or request.n_rounds <= FEW_ROUNDS:
+        n_points = request.dataset.n_points
+        if request.bandwidth == DECIDED:
+            known = self._known("decision", (request.dataset, request.seed))
+            quick = n_points <= MANY_POINTS
+            request = replace(request, bandwidth="moderate")
+        elif request.n_rounds == "auto" or request.n_rounds <= FEW_ROUNDS:
             return None
-        known = self._known(("kde", "graph"), self._kde(request, bandwidth, None)[0])
-        few_draws = request.dataset.n_points * request.n_rounds <= MANY_DRAWS
-        return None if known or few_draws else replace(request, n_rounds=FEW_ROUNDS)
+        else:
+            bandwidth = request.bandwidths(sigma)["kde"]
+            known = self._known(("kde", "graph"), self._kde(request, bandwidth, None)[0])
+            quick = n_points * request.n_rounds <= MANY_DRAWS
+        return None if known or quick else replace(request, n_rounds=FEW_ROUNDS)
+
+    def _decision(self, request, progress):
+        """Return the `Decision` on the bandwidths; None where they are set.
+
+        That on other points is forgotten.
+        """
+        if self._memory.get("decision", ((request.dataset,),))[0][0] is not request.dataset:
+            del self._memory["decision"]
+        if request.bandwidth != DECIDED:
+            return None
+
+        def announce(stage, fraction):
+            progress(f"{DECISION}: {stage}", fraction)
+
+        look = partial(
+            decide, request.dataset.X, Settings(), seed_of(request.seed), progress=announce
+        )
+        return self._stage("decision", (request.dataset, request.seed), look)[0]
 
     def _same_data(self, request):
         """Return the earlier outcomes of the same data, which are valid until they are replaced."""
         last = self._result
         return last.outcomes if last is not None and last.request.dataset is request.dataset else {}
 
-    def _outcome(self, method, request, bandwidth, reference, progress, publish, memory=None):
+    def _outcome(
+        self,
+        method,
+        request,
+        bandwidth,
+        reference,
+        progress,
+        publish,
+        *,
+        memory=None,
+        decision=None,
+    ):
         """Take one method through all stages; return its `Outcome`.
 
         `bandwidth` is None for the k-NN graph; `reference` is the outcome of the KDE graph, for the
         other methods. The stages are kept under the name `memory`, by default that of the method.
+        The graph is that of the `decision`, if there is one, and so are the clusters, unless their
+        number is set.
         """
         memory = memory or method
         name = ALL_METHODS[method] if memory == method else FIRST_LOOK
@@ -120,40 +183,32 @@ class Pipeline:
         def announce(stage, fraction):
             progress(f"{name}: {stage}", fraction)
 
-        prepare = {"kde": self._kde, "other": self._kde, "knn": self._knn, "full": self._full}
-        graph_key, build = prepare[method](request, bandwidth, announce)
+        graph_key, build = self._graph(method, request, bandwidth, decision, announce)
         known = self._known((memory, "graph"), graph_key)
         graph, graph_seconds = self._stage((memory, "graph"), graph_key, build)
         if method == "kde" and not known and graph.n_rounds * request.dataset.n_points > SLOW_DRAWS:
             publish(Early(request, graph))
         spectrum_key, solve = self._spectrum(memory, request, graph_key, graph, announce)
         spectrum, spectrum_seconds = self._stage((memory, "spectrum"), spectrum_key, solve)
+        seconds = {"graph": graph_seconds, "eigenvalues": spectrum_seconds}
+        if decision is not None:
+            seconds = {"decision": sum(decision.timings.values()), "eigenvalues": spectrum_seconds}
 
         announce("clusters", 0.0)
-        n_clusters, confidence = self._n_clusters(method, request, reference, spectrum)
-        clusters_key = (spectrum_key, n_clusters)
-        cluster = partial(
-            spectral_clustering,
-            graph,
-            n_clusters,
-            seed=request.seed,
-            spectrum=spectrum,
-            points=request.dataset.X,
-            progress=announce,
-        )
-        clustering, clusters_seconds = self._stage((memory, "clusters"), clusters_key, cluster)
+        n_clusters, confidence = self._n_clusters(method, request, reference, spectrum, decision)
+        if decision is not None and request.n_clusters == "auto":
+            clusters_key, clustering, vote = graph_key, decision.clusters, decision.vote
+        else:
+            clusters_key, vote = (spectrum_key, n_clusters), None
+            cluster = partial(find_clusters, request, graph, n_clusters, spectrum, announce)
+            clustering, seconds["clusters"] = self._stage(
+                (memory, "clusters"), clusters_key, cluster
+            )
 
         announce("scores", 0.0)
         n_counted = self._n_counted(memory, graph_key, graph)
         score = partial(cluster_scores, request.dataset, matrix_of(graph), n_counted, clustering)
         scores, _ = self._stage((memory, "scores"), clusters_key, score)
-        findings = self._findings(memory, request, clusters_key, graph, n_clusters)
-        colors = self._colors(method, request, clustering.labels, reference)
-        seconds = {
-            "graph": graph_seconds,
-            "eigenvalues": spectrum_seconds,
-            "clusters": clusters_seconds,
-        }
         return Outcome(
             method,
             bandwidth,
@@ -162,22 +217,33 @@ class Pipeline:
             n_clusters,
             confidence,
             clustering.labels,
-            colors,
+            self._colors(method, request, clustering.labels, reference),
             scores,
-            findings,
+            self._findings(memory, request, clusters_key, graph, n_clusters),
             seconds,
+            vote,
         )
 
-    def _n_clusters(self, method, request, reference, spectrum):
-        """Return the requested number of clusters, or that of the eigengap with its confidence.
+    def _graph(self, method, request, bandwidth, decision, progress):
+        """Return the key of the graph of a method, and a function that builds it."""
+        if decision is not None:
+            return (DECIDED, request.dataset, request.seed), lambda: decision.graph
+        prepare = {"kde": self._kde, "other": self._kde, "knn": self._knn, "full": self._full}
+        return prepare[method](request, bandwidth, progress)
 
-        For a KDE graph it is that of its own eigengap, for the others that of the KDE graph with
-        the chosen bandwidth, so that they can be compared. The plotted eigenvalues decide alone, as
-        users see them; eigenvectors would seldom change the number, and take long. If all are zero,
-        the number is as unknown as if there were no edges.
+    def _n_clusters(self, method, request, reference, spectrum, decision):
+        """Return the requested number of clusters, or an automatic one with its confidence.
+
+        Without a decision, it is for a KDE graph that of its own eigengap, for the others that of
+        the KDE graph with the chosen bandwidth, so that they can be compared. The plotted
+        eigenvalues decide alone, as users see them; eigenvectors would seldom change the number,
+        and take long. If all are zero, the number is as unknown as if there were no edges.
         """
         if request.n_clusters != "auto":
             return request.n_clusters, None
+        if decision is not None:
+            segments = request.dataset.image is not None
+            return decision.clusters.n_clusters, None if segments else decision.confidence
         if method not in ("kde", "other"):
             return reference.n_clusters, None
         found = suggest_n_clusters(spectrum.eigenvalues)
@@ -308,6 +374,18 @@ def max_products(adjacency):
     """
     found = max(MIN_PRODUCTS, int(MAX_ENTRIES / max(adjacency.nnz, 1)))
     return found if found < 1000 else None
+
+
+def find_clusters(request, graph, n_clusters, spectrum, progress):
+    """Return the `Clustering` of one graph by its `spectrum`."""
+    return spectral_clustering(
+        graph,
+        n_clusters,
+        seed=request.seed,
+        spectrum=spectrum,
+        points=request.dataset.X,
+        progress=progress,
+    )
 
 
 def cluster_scores(dataset, adjacency, n_counted, clustering):

@@ -1,9 +1,10 @@
 """Describe a computation: what to compute, how far each stage is, and the results."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from kdegraph.datasets import Dataset
+from kdegraph.decision import Vote
 from kdegraph.validation import LOCAL_WORDS
 
 METHODS = {"kde": "KDE graph", "knn": "k-NN graph"}
@@ -14,6 +15,8 @@ ALL_METHODS = {
     "full": "Full graph",
 }
 FIRST_LOOK = "First look"  # the name of a KDE graph of few rounds for users
+DECISION = "Automatic choice"  # and of the comparison of scales
+DECIDED = "auto"  # the kind of bandwidth that `kdegraph.decision.decide` chooses
 FULL_UP_TO = 4000  # points up to which the full graph is computed, too
 UPLOADING = "File: arriving"  # the stage that a session reports while a file arrives
 LOADING = "Data: loading"  # and while data are read or generated
@@ -32,6 +35,7 @@ ROWS = {  # a row to its stages, as the computations report them, and the bar of
     "File": {"arriving": "file"},
     "Data": {"loading": "data"},
     FIRST_LOOK: SAMPLED_BARS,
+    DECISION: {"number of clusters": "number", "scales": "scales", "clusters": "vote"},
     ALL_METHODS["kde"]: SAMPLED_BARS,
     ALL_METHODS["other"]: SAMPLED_BARS,
     ALL_METHODS["knn"]: {"nearest neighbors": "neighbors", **SPECTRUM_BARS, **CLUSTER_BARS},
@@ -56,6 +60,12 @@ class Bandwidth:
         """Return the same by name, as `similarity_graph` takes them."""
         return {"sigma": self.sigma, "perplexity": self.perplexity}
 
+    @property
+    def words(self):
+        """Return which points have one bandwidth, within a sentence."""
+        each = {"local": "each its own σ", "moderate": "each its own, moderate σ"}
+        return each.get(self.sigma, "one σ for all")
+
     @classmethod
     def of_each_point(cls, kind, perplexity, n_points):
         """Return bandwidths of one of the `LOCAL_WORDS`.
@@ -72,7 +82,8 @@ class Request:
     `spectral_clustering`.
 
     The sigma "preset" is that of the dataset. If the kind of bandwidth is one of `LOCAL_WORDS`,
-    each point has its own, from the perplexity; if it is "one", sigma is that of all points.
+    each point has its own, from the perplexity; if it is "one", sigma is that of all points; if it
+    is `DECIDED`, the bandwidths and the number of rounds are those that `decide` chooses.
     """
 
     dataset: Dataset
@@ -90,6 +101,20 @@ class Request:
     def is_local(self):
         """Return whether each point is to have a bandwidth of its own."""
         return self.bandwidth in LOCAL_WORDS
+
+    @property
+    def is_decided(self):
+        """Return whether the clusters are to be those that `decide` finds."""
+        return self.bandwidth == DECIDED and self.n_clusters == "auto"
+
+    def settled(self, decision):
+        """Return the request with the bandwidths and the rounds of a `Decision`."""
+        kind, perplexity = decision.scale
+        if kind in LOCAL_WORDS:
+            chosen = {"bandwidth": kind, "perplexity": perplexity or self.perplexity}
+        else:
+            chosen = {"bandwidth": "one", "sigma": decision.graph.sigma}
+        return replace(self, n_rounds=decision.graph.n_rounds, **chosen)
 
     @property
     def methods(self):
@@ -125,7 +150,8 @@ class Outcome:
     spectrum : Spectrum
     n_clusters : int
     confidence : float or None
-        That of `kdegraph.suggest_n_clusters`, where this graph's eigenvalues give the number.
+        That of `kdegraph.suggest_n_clusters`, where this graph's eigenvalues or `decide` give the
+        number of clusters; None for a number of segments, of which nothing is known.
     labels : (n,) int array
         Exactly what `kdegraph.spectral_clustering` returns.
     colors : (n,) int array
@@ -137,6 +163,8 @@ class Outcome:
         What may be wrong with the graph; only of the KDE graph with the chosen bandwidth.
     seconds : dict
         Name of a stage to its duration in seconds.
+    vote : Vote or None
+        How sure the labels are, where `decide` has found them.
     """
 
     method: str
@@ -150,6 +178,14 @@ class Outcome:
     scores: dict
     findings: tuple
     seconds: dict
+    vote: Vote | None = None
+
+    @property
+    def stability(self):
+        """Return the stability of the clusters by their numbers in `colors`."""
+        found = np.full(self.colors.max() + 1, np.nan)
+        found[self.colors] = self.vote.stability[self.labels]
+        return found
 
     @property
     def adjacency(self):

@@ -264,7 +264,8 @@ class Session:
         self.origin = (source, source.recall())
         restoring = snapshot is not None and snapshot is self._restored
         choices = self._without_axes(snapshot) if restoring else {}
-        self.state.param.update(dataset=dataset, refusal="", **choices)
+        with self._settle():  # a sigma that was set for other points is forgotten
+            self.state.param.update(dataset=dataset, refusal="", **choices)
 
     def _refuse(self, request, error):
         source, *_ = request

@@ -1,5 +1,7 @@
 """Hold the choices and the results of a session: plain parameters, no widgets, no threads."""
 
+from dataclasses import replace
+
 import numpy as np
 import param
 from kdegraph.datasets import Dataset
@@ -8,7 +10,7 @@ from kdegraph.validation import LOCAL_WORDS
 from .cluster_names import assigned, renamed
 from .coloring import CLUSTER, choices, coloring_of
 from .projection import axes, first_axes
-from .results import Early, Request, Result
+from .results import DECIDED, Early, Request, Result
 
 # A parameter, and the parameter that says whether it is chosen automatically.
 AUTOMATIC = {"sigma": "sigma_auto", "n_rounds": "rounds_auto", "n_clusters": "clusters_auto"}
@@ -45,12 +47,14 @@ class State(param.Parameterized):
         "The same points from a file have none.",
     )
     bandwidth = param.Selector(
-        default="one",
-        objects={"One": "one", "Local": "local", "Moderate": "moderate"},
+        default=DECIDED,
+        objects={"Auto": DECIDED, "One": "one", "Local": "local", "Moderate": "moderate"},
         label="Bandwidth",
         doc="Whether one kernel width σ serves all points, or each point has its own. Local ones "
         "are narrow where points are dense, and wide where they are sparse. Moderate ones differ "
-        "less, so that noise between many points does not hide their clusters.",
+        "less, so that noise between many points does not hide their clusters. “Auto” takes those "
+        "with which the clusters are most stable when neighbors are drawn anew, and the clusters "
+        "on which most of these graphs agree, as kdegraph.KDESpectralClustering does.",
     )
     perplexity = param.Integer(
         default=5,
@@ -85,9 +89,10 @@ class State(param.Parameterized):
         label="auto k",
         doc="k is the number of eigenvalues of this KDE graph, as they are plotted, before their "
         "largest gap: the largest ratio of one to the one before, from the second on. It is 1 if "
-        "no ratio reaches 5. The confidence, from 0 to 1, is how much this gap stands out in this "
-        "graph, and small where there may be more clusters than plotted eigenvalues; with another "
-        "kernel width, k may be another.",
+        "no ratio reaches 5. With the bandwidth “Auto”, a graph made for counting gives the "
+        "number. The confidence, from 0 to 1, is how much the gap stands out in that graph, and "
+        "small where there may be more clusters than eigenvalues; with another kernel width, k may "
+        "be another.",
     )
     n_neighbors = param.Integer(
         default=10,
@@ -251,36 +256,93 @@ class State(param.Parameterized):
     )
 
     @property
+    def has_sigma(self):
+        """Return whether a sigma that suits the points came with them.
+
+        That of a photograph is an estimate by the library.
+        """
+        dataset = self.dataset
+        return dataset is not None and dataset.sigma is not None and dataset.image is None
+
+    @property
+    def decides(self):
+        """Return whether the library is to decide on the bandwidths."""
+        return self.bandwidth == DECIDED and not self.has_sigma
+
+    @property
+    def kind(self):
+        """Return the kind of the bandwidths: "one", or one of `LOCAL_WORDS`.
+
+        Where the library decides, it is that of the last result.
+        """
+        if not self.decides:
+            return "one" if self.bandwidth == DECIDED else self.bandwidth
+        kde = self.outcome("kde")
+        return kde.bandwidth.sigma if kde is not None and kde.bandwidth.is_local else "one"
+
+    @property
     def is_local(self):
         """Return whether each point has a bandwidth of its own."""
-        return self.bandwidth in LOCAL_WORDS
+        return self.kind in LOCAL_WORDS
+
+    @property
+    def rounds(self):
+        """Return the number of rounds: the chosen one, or that of the last result."""
+        kde = self.outcome("kde")
+        return kde.graph.n_rounds if self.decides and kde is not None else self.n_rounds
 
     @property
     def sigma_chosen(self):
         """Return what chooses sigma: "hand", "preset" of the data, or "auto", the library."""
+        if self.decides:
+            return "auto"
         if not self.sigma_auto:
             return "hand"
         known = self.dataset is not None and self.dataset.sigma is not None
         return "preset" if self.sigma_preset and known else "auto"
 
+    @param.depends("dataset", watch=True)
+    def _forget_sigma(self):
+        """Forget a sigma that was set for other points."""
+        if self.decides:
+            self.sigma_auto = True
+
     def request(self):
         """Return the computation that the present choices ask for, or None without data."""
         if self.dataset is None:
             return None
-        return Request(
+        request = Request(
             dataset=self.dataset,
-            sigma=self.sigma if self.sigma_chosen == "hand" else self.sigma_chosen,
-            n_rounds="auto" if self.rounds_auto else self.n_rounds,
             n_clusters="auto" if self.clusters_auto else self.n_clusters,
             n_neighbors=self.n_neighbors,
             seed=self.seed,
-            bandwidth=self.bandwidth,
-            perplexity=self.perplexity,
             extra_methods=self.extra_methods,
         )
+        if self.decides:
+            return replace(request, bandwidth=DECIDED)
+        return replace(
+            request,
+            sigma=self.sigma if self.sigma_chosen == "hand" else self.sigma_chosen,
+            n_rounds="auto" if self.rounds_auto else self.n_rounds,
+            bandwidth=self.kind,
+            perplexity=self.perplexity,
+        )
+
+    def bandwidths(self):
+        """Return the `Bandwidth` of each method that has one, by its key, for the present data."""
+        request = replace(self.request(), bandwidth=self.kind, perplexity=self.perplexity)
+        return request.bandwidths(self.sigma)
 
     def choose(self, **values):
-        """Set parameters by hand: what is set is no longer automatic."""
+        """Set parameters by hand: what is set is no longer automatic.
+
+        The kind of bandwidth on which the library has decided stays, unless another is meant.
+        """
+        if self.decides and "bandwidth" not in values:
+            kinds = {"sigma": "one", "sigma_auto": "one", "sigma_preset": "one"}
+            kinds |= {"perplexity": "moderate", "n_rounds": self.kind, "rounds_auto": self.kind}
+            meant = [kind for name, kind in kinds.items() if name in values]
+            values["bandwidth"] = meant[0] if meant else DECIDED
         self.param.update(
             **values, **{flag: False for name, flag in AUTOMATIC.items() if name in values}
         )
@@ -362,6 +424,9 @@ class State(param.Parameterized):
                 values["n_rounds"] = kde.graph.n_rounds
             if self.clusters_auto and request.n_clusters == "auto":
                 values["n_clusters"] = kde.n_clusters
+            if request.bandwidth == DECIDED and kde.bandwidth.perplexity is not None:
+                low, _ = self.param.perplexity.bounds
+                values["perplexity"] = max(low, round(kde.bandwidth.perplexity))
         with param.parameterized.batch_call_watchers(self):
             self.show()
             self.param.update(**values)

@@ -70,6 +70,7 @@ def test_sigma_is_preset_automatic_or_chosen_by_hand(explore):
 
 def test_points_without_a_preset_offer_none_and_sigma_can_be_typed(explore):
     explorer = explore(TWO_PAIRS)
+    explorer.session.state.bandwidth = "one"
     rule, preset = widget(explorer, "auto σ"), widget(explorer, "preset σ")
     assert (rule.value, preset.value, preset.visible) == (True, False, False)
     rule.value = False

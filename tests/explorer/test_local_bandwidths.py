@@ -90,7 +90,7 @@ def test_a_perplexity_for_more_points_than_there_are_is_lowered(sessions):
 
 
 def test_perplexity_takes_the_place_of_sigma(explore):
-    explorer = explore(MOONS.X)
+    explorer = explore(MOONS)
     focused, parameters = [], controls(explorer, ParameterControls)
     for name in ("sigma", "perplexity"):
         parameters.widgets[name].focus = lambda name=name: focused.append(name)

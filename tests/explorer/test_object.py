@@ -211,9 +211,9 @@ def test_none_means_automatic_and_local_means_a_width_for_each_point(explore):
     explorer.sigma = explorer.n_clusters = None
     settle(explorer)
     state = explorer.session.state
-    assert state.sigma_auto
+    assert state.decides
     assert state.clusters_auto
-    assert explorer.sigma == state.result.sigma != 5.0
+    assert explorer.sigma == "moderate"
     assert explorer.n_clusters == state.outcome("kde").n_clusters
     for kind in ("local", "moderate"):
         explorer.sigma = kind

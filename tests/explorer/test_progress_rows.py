@@ -1,13 +1,14 @@
 """The bars of the stages: what computations report, and what is shown of it."""
 
 import threading
+from dataclasses import replace
 
 import kdegraph_explorer.pipeline as pipeline
 import pytest
 from explorer_objects import PATIENCE
 from kdegraph import datasets
 from kdegraph_explorer.pipeline import Pipeline
-from kdegraph_explorer.results import LOADING, ROWS, ProgressRows, Request
+from kdegraph_explorer.results import DECIDED, LOADING, ROWS, ProgressRows, Request
 from kdegraph_explorer.session import Session
 from kdegraph_explorer.views.status import StageBars
 
@@ -54,6 +55,7 @@ def test_rows_are_those_that_come_and_those_that_were_reported():
 
 def test_all_that_computations_report_has_its_bar(monkeypatch):
     monkeypatch.setattr(pipeline, "MANY_DRAWS", 1000)
+    monkeypatch.setattr(pipeline, "MANY_POINTS", 1000)
     reported = set()
     request = Request(
         datasets.make("moons", n=1500, seed=0),
@@ -61,9 +63,10 @@ def test_all_that_computations_report_has_its_bar(monkeypatch):
         n_rounds=20,
         extra_methods=("other", "full"),
     )
-    Pipeline().run(
-        request, lambda stage, fraction: reported.add(stage), lambda *args, **options: None
-    )
+    for one in (request, replace(request, bandwidth=DECIDED)):
+        Pipeline().run(
+            one, lambda stage, fraction: reported.add(stage), lambda *args, **options: None
+        )
     rows = {f"{row}: {stage}" for row, stages in ROWS.items() for stage in stages}
     assert reported <= rows
     assert {stage.split(": ")[0] for stage in reported} == set(ROWS) - {"File", "Data"}

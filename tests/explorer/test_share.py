@@ -46,7 +46,7 @@ def test_undo_and_redo_of_parameters_and_selection(sessions):
     history.undo()
     assert (state.color, state.point_size) == ("cluster", 1.0)
     history.undo()
-    assert (state.bandwidth, state.perplexity, state.n_clusters) == ("one", 5, 5)
+    assert (state.bandwidth, state.perplexity, state.n_clusters) == ("auto", 5, 5)
     history.undo()
     history.undo()
     session.wait(PATIENCE)
@@ -184,7 +184,7 @@ BAD_ADDRESSES = (
     ("data.n=3.5", "n cannot be 3.5"),
     ("sigma=-1", "sigma cannot be -1: it must be a number above 0"),
     ("n_rounds=5000", "5000: it must be a whole number from 1 to 1,000"),
-    ("bandwidth=two", "bandwidth cannot be 'two': it must be one of one, local"),
+    ("bandwidth=two", "bandwidth cannot be 'two': it must be one of auto, one, local"),
     ("show_edges=3", "show_edges cannot be 3: it must be true or false"),
     ("sigma=true", "sigma cannot be True"),
     ("sigma=NaN", "sigma cannot be nan"),

@@ -111,7 +111,7 @@ def test_the_tour_has_three_steps_and_can_be_left_in_each(explore):
         assert state.tour == number
         assert state.view == key
         assert tour.visible
-        assert f"{number} of 3. {title}" in bar.words
+        assert f"{number} of 3. {title.format('Kernel width σ')}" in bar.words
         bar.next()
     assert not tour.visible
     for number in (1, 2, 3):

@@ -165,6 +165,7 @@ PUBLIC_MODULES = (
     "kdegraph.datasets",
     "kdegraph.diagnosis",
     "kdegraph.automatic",
+    "kdegraph.decision",
     "kdegraph.explain",
     "kdegraph.kde",
     "kdegraph.runtime.jit",

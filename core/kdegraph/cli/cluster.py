@@ -27,7 +27,6 @@ from kdegraph.runtime.replacing import writing
 
 EXTENSIONS = (".csv", ".parquet", ".npy")
 ALSO_POSSIBLE = 0.1  # the share of all weights with which another number of clusters is named
-SURE = 0.9  # the share of graphs in which a point that is not called doubtful has its cluster
 
 
 @click.command()
@@ -201,6 +200,8 @@ def _lines_on_vote(decision, noise):
     """Return the line of the report on how sure the clusters are."""
     if decision is None or decision.vote is None:
         return []
+    from kdegraph.decision import SURE
+
     sure = SURE if noise is None else noise
     doubtful = int((decision.vote.probabilities < sure).sum())
     text = f"{_numbers(decision.vote.stability)}; {doubtful:,} doubtful points"

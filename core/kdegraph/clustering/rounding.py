@@ -1,5 +1,6 @@
 """Labels from the rows that represent vertices: by k-means or a pivoted QR factorization."""
 
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -8,6 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from kdegraph.bandwidth import is_pixel_grid
 from kdegraph.clustering.embedding import FADING
+from kdegraph.runtime.threads import blas_threads
 
 LAYOUT_DIMENSIONS = 10  # more than a picture has, so that clusters need not be torn
 MAX_SAMPLE = 10_000  # largest number of rows that k-means is fitted to
@@ -60,8 +62,7 @@ class Rounding(NamedTuple):
         distinct = {row.tobytes() for row in np.round(sample, 4) + 0.0}
         k = min(n_clusters, len(distinct))
         state = int(rng.integers(2**32))
-        # With several threads, the small steps of k-means would mostly wait for each other.
-        with threadpool_limits(1, user_api="openmp"):
+        with _few_threads():
             return KMeans(k, n_init=self.n_init, random_state=state).fit(sample)
 
 
@@ -79,8 +80,19 @@ def extremes(rows):
 
 def predict(fitted, rows):
     """Return labels for rows by a model that `Rounding.fit` has returned."""
-    with threadpool_limits(1, user_api="openmp"):
+    with _few_threads():
         return fitted.predict(rows)
+
+
+@contextmanager
+def _few_threads():
+    """Let k-means use one thread: with several, its small steps would mostly wait for each other.
+
+    It limits the threads of BLAS by itself, and at its end restores the number that it has found,
+    also for other threads of the program. So that is one before it begins.
+    """
+    with blas_threads(0), threadpool_limits(1, user_api="openmp"):
+        yield
 
 
 class Axes(NamedTuple):

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import OpenBLASController, ThreadpoolController
 
 from kdegraph.validation import check_count
 
@@ -124,6 +124,15 @@ def _blas():
     return ThreadpoolController()
 
 
+def _take_control():
+    """Let the calling thread limit OpenBLAS.
+
+    From version 3.8, threadpoolctl leaves that to the first thread that did so, while it lives.
+    """
+    if hasattr(OpenBLASController, "clear_controlling_thread"):
+        OpenBLASController.clear_controlling_thread(force=True)
+
+
 class _OneBlasThread(contextlib.AbstractContextManager):
     """Let BLAS use one thread while at least one thread of the program is within this context."""
 
@@ -134,6 +143,7 @@ class _OneBlasThread(contextlib.AbstractContextManager):
     def __enter__(self):
         with self._lock:
             if self._n_within == 0:
+                _take_control()
                 self._limit = _blas().limit(limits=1, user_api="blas")
             self._n_within += 1
 
@@ -141,6 +151,7 @@ class _OneBlasThread(contextlib.AbstractContextManager):
         with self._lock:
             self._n_within -= 1
             if self._n_within == 0:
+                _take_control()
                 self._limit.restore_original_limits()
 
 

@@ -1,6 +1,7 @@
 """Write a Python program that reproduces what a session shows."""
 
 from ..pipeline import TOLERANCE, max_products
+from ..results import DECIDED
 
 
 def write(session):
@@ -12,11 +13,7 @@ def write(session):
     state = session.state
     kde, knn = state.outcome("kde"), state.outcome("knn")
     request = state.result.request
-    graph = kde.graph
     source, data = session.origin
-    width = kde.bandwidth
-    options = f"sigma={width.sigma!r}, " + f"perplexity={width.perplexity!r}, " * width.is_local
-    sampled = f"X, {options}n_rounds={graph.n_rounds}, seed={request.seed}"
     n_neighbors = max(1, min(request.n_neighbors, len(state.shown.X) - 1))
     lines = [
         '"""Computes again what an explorer of similarity graphs has shown."""',
@@ -26,10 +23,12 @@ def write(session):
         *source.program(data, state.shown),
         "X = data.X",
         "",
-        f"graph = kdegraph.similarity_graph({sampled})",
+        *_graph(kde, request),
+        _spectrum("graph", "spectrum", kde, request),
         *_clusters("graph", "spectrum", "labels", kde, request),
         "",
         f"knn_graph = kdegraph.knn_graph(X, {n_neighbors})",
+        _spectrum("knn_graph", "knn_spectrum", knn, request),
         *_clusters("knn_graph", "knn_spectrum", "knn_labels", knn, request),
         "",
         'if __name__ == "__main__":',
@@ -42,7 +41,19 @@ def write(session):
     return "\n".join(lines).encode()
 
 
-def _clusters(graph, spectrum, labels, outcome, request):
+def _graph(outcome, request):
+    if request.bandwidth == DECIDED:
+        return [
+            f"model = kdegraph.KDESpectralClustering(random_state={request.seed}).fit(X)",
+            "graph = model.graph_",
+        ]
+    graph, width = outcome.graph, outcome.bandwidth
+    options = f"sigma={width.sigma!r}, " + f"perplexity={width.perplexity!r}, " * width.is_local
+    sampled = f"X, {options}n_rounds={graph.n_rounds}, seed={request.seed}"
+    return [f"graph = kdegraph.similarity_graph({sampled})"]
+
+
+def _spectrum(graph, spectrum, outcome, request):
     smallest = "auto" if outcome.adjacency.nnz else 1
     n_components = len(outcome.spectrum.eigenvalues)
     effort = max_products(outcome.adjacency)
@@ -51,8 +62,15 @@ def _clusters(graph, spectrum, labels, outcome, request):
         + f"max_products={effort}, " * (effort is not None)
         + f"smallest_component={smallest!r}"
     )
+    return (
+        f"{spectrum} = kdegraph.spectrum({graph}, {n_components}, seed={request.seed}, {options})"
+    )
+
+
+def _clusters(graph, spectrum, labels, outcome, request):
+    if outcome.method == "kde" and request.is_decided:
+        return ["labels = model.labels_"]
     return [
-        f"{spectrum} = kdegraph.spectrum({graph}, {n_components}, seed={request.seed}, {options})",
         f"{labels} = kdegraph.spectral_clustering(",
         f"    {graph}, {outcome.n_clusters}, seed={request.seed}, spectrum={spectrum}, points=X",
         ").labels",

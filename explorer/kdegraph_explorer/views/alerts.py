@@ -12,7 +12,7 @@ from .widgets import button, row
 STEPS = (  # the view, what to do, and what to look at
     (
         "points",
-        "Drag “Kernel width σ”.",
+        "Drag “{}”.",
         "If it is small, the graph falls into islands; if it is large, clusters flow together. "
         "The gap between the eigenvalues says where it fits.",
     ),
@@ -41,26 +41,29 @@ def advice(state):
         return []
     return [
         f"{finding.observation[0].upper()}{finding.observation[1:]}. "
-        f"{_remedy(finding.problem, state.result.request, state.source)}"
+        f"{_remedy(finding.problem, state)}"
         for finding in outcome.findings
     ]
 
 
-def _remedy(problem, request, source):
+def _remedy(problem, state):
     """Return what to do in the explorer about a problem of `kdegraph.diagnosis.Finding`."""
     if problem == "columns":
-        other = f", or choose others under {_label('columns', Upload)}" * (source == Upload.key)
+        other = f", or choose others under {_label('columns', Upload)}" * (
+            state.source == Upload.key
+        )
         return f"Standardize the columns or take the same unit for all{other}."
     size = "smaller" if problem == "wide" else "larger"
-    if request.is_local:
+    is_local = state.outcome("kde").bandwidth.is_local
+    if is_local:
         ways = [f"choose a {size} {_label('perplexity')}"]
-    elif request.sigma in ("auto", "preset"):
+    elif state.result.request.sigma in ("auto", "preset"):
         ways = [f"choose a {size} {_label('sigma')}"]
     else:
         ways = [f"tick {_label('sigma_auto')}"]
     if problem == "parts":
         ways.append(f"choose more {_label('n_clusters')}")
-    elif not request.is_local:
+    elif not is_local:
         each = next(
             label for label, value in State.param.bandwidth.names.items() if value == "local"
         )
@@ -188,6 +191,9 @@ class Tour(Part):
         if number == 0:
             return
         view, title, sentence = STEPS[number - 1]
+        title = title.format(
+            self.state.param["perplexity" if self.state.is_local else "sigma"].label
+        )
         words = Markup("<p><b>{} of {}. {}</b> {}</p>")
         self._text.content = words.format(number, len(STEPS), title, sentence)
         self._back.disabled = number == 1

@@ -129,10 +129,8 @@ class CompareView(View):
             )
         else:
             self._spectra.clear()
-        widths = {"local": "each its own σ", "moderate": "each its own, moderate σ"}
         for method in {"kde", "other"} & set(outcomes):
-            words = widths.get(outcomes[method].bandwidth.sigma, "one σ for all")
-            caption_of(self._cards[method]).sentence = words
+            caption_of(self._cards[method]).sentence = outcomes[method].bandwidth.words
         self._tabulate()
         self._not_built.visible = self._too_many
         self._sentences.content = each(Markup("<p>{}</p>"), map(self._sentence, self._buttons))

@@ -10,7 +10,9 @@ from ..assets import style_sheet
 from ..coloring import CLUSTER, PREFIX
 from ..patches.panel import at_once
 from ..projection import axes
+from ..results import DECIDED
 from .base import Part
+from .decided import cluster_words, scale_words
 from .markup import Markup, styled_text
 from .widgets import (
     SMALL_TOGGLE,
@@ -80,23 +82,25 @@ class AutomaticSigma(Part):
         self._body = pn.Row(self._rule, self._preset, margin=0)
         self._rule.param.watch(lambda event: self._choose_rule(event.new), "value")
         self._preset.param.watch(lambda event: self._choose_preset(event.new), "value")
-        state.param.watch(lambda *events: self._follow(), ["sigma_auto", "sigma_preset", "dataset"])
+        state.param.watch(
+            lambda *events: self._follow(), ["sigma_auto", "sigma_preset", "bandwidth", "dataset"]
+        )
         self._follow()
 
     def _choose_rule(self, ticked):
         if not self._following:
             instead = {"sigma_preset": False} if ticked and self._preset.visible else {}
-            self.state.param.update(sigma_auto=ticked, **instead)
+            self.state.choose(sigma_auto=ticked, **instead)
 
     def _choose_preset(self, ticked):
         if not self._following:
-            self.state.param.update(sigma_auto=True, sigma_preset=ticked)
+            self.state.choose(sigma_auto=True, sigma_preset=ticked)
 
     def _follow(self):
         chosen, dataset = self.state.sigma_chosen, self.state.dataset
         self._following = True
         try:
-            self._rule.value = chosen == "auto"
+            self._rule.value = chosen == "auto" and not self.state.decides
             self._preset.value = chosen == "preset"
             self._preset.visible = dataset is not None and dataset.sigma is not None
         finally:
@@ -114,17 +118,15 @@ def paired(widgets):
     return lines
 
 
-def toggle(state, name, *stylesheets, **options):
+def toggle(state, name):
     """Return a button for each value of a parameter, side by side."""
-    parameter = state.param[name]
-    return pmui.RadioButtonGroup.from_param(
-        parameter,
-        margin=(2, 8),
-        sx=SMALL_TOGGLE,
-        stylesheets=[style_sheet("compact"), *stylesheets],
-        **named(parameter),
-        **options,
-    )
+    return pmui.RadioButtonGroup.from_param(state.param[name], **toggle_style(state.param[name]))
+
+
+def toggle_style(parameter):
+    """Return the options of buttons side by side with the label and the doc of a parameter."""
+    place = {"margin": (2, 8), "stylesheets": [style_sheet("compact")]}
+    return {"sx": SMALL_TOGGLE, **place, **named(parameter)}
 
 
 class DataControls(Part):
@@ -202,6 +204,7 @@ class ParameterControls(Part):
             ),
             "n_rounds": self._slider("n_rounds"),
             "n_clusters": self._slider("n_clusters"),
+            "perplexity": self._slider("perplexity"),
         }
         self._exact = pmui.TextInput(
             label="σ typed",
@@ -212,24 +215,21 @@ class ParameterControls(Part):
         )
         self.widgets = {
             **self._sliders,
-            **{name: control(state, name) for name in ("perplexity", "n_neighbors")},
-            "bandwidth": toggle(
-                state,
-                "bandwidth",
-                style_sheet("beside-its-label"),
-                sizing_mode="stretch_width",
-            ),
+            "n_neighbors": control(state, "n_neighbors"),
+            "bandwidth": self._kinds(),
         }
+        self._decided = styled_text("data-sentence", margin=(2, 10, 2, 10))
+        self._sure = styled_text("data-sentence", margin=(2, 10, 2, 10))
+        self._more_rounds = automatic(state, "rounds_auto")
+        self._count = self._counting(session)
         at_once(self._sliders["sigma"]).param.watch(
             lambda event: self._choose("sigma", 10.0**event.new), "value"
         )
         self._exact.param.watch(lambda event: self._type(event.new), "value")
         self._one, self._body = self._lay_out(session)
         self._centered_for = self  # the data for which the slider of sigma was centered; none yet
-        state.param.watch(
-            lambda *events: self._follow(), ["sigma", "n_rounds", "n_clusters", "shown", "result"]
-        )
-        state.param.watch(lambda event: self._offer(), "bandwidth")
+        state.param.watch(lambda *events: self._follow(), [*self._sliders, "shown", "result"])
+        state.param.watch(lambda *events: self._offer(), ["bandwidth", "dataset", "result"])
         self._offer()
         state.param.watch(lambda event: self._enable(), "result")
         self._enable()
@@ -242,18 +242,35 @@ class ParameterControls(Part):
             group(
                 "KDE graph",
                 self.widgets["bandwidth"],
+                self._decided,
                 one,
                 self.widgets["perplexity"],
-                row(self._sliders["n_rounds"], automatic(self.state, "rounds_auto")),
+                row(self._sliders["n_rounds"], self._more_rounds),
             ),
             group("k-NN graph", row(self.widgets["n_neighbors"], control(self.state, "seed"))),
             group(
                 "Clusters",
                 row(self._sliders["n_clusters"], automatic(self.state, "clusters_auto")),
-                self._counting(session),
+                self._sure,
+                self._count,
             ),
         )
         return one, body
+
+    def _kinds(self):
+        """Return a button for each kind of bandwidth; which ones there are depends on the data."""
+        parameter = self.state.param.bandwidth
+        style = toggle_style(parameter) | {"sizing_mode": "stretch_width"}
+        style["stylesheets"] = [*style["stylesheets"], style_sheet("beside-its-label")]
+        kinds = pmui.RadioButtonGroup(options=dict(parameter.names), value=DECIDED, **style)
+
+        def choose(event):
+            if not self._following:
+                usual = event.new == "one" and self.state.has_sigma
+                self.state.bandwidth = DECIDED if usual else event.new
+
+        kinds.param.watch(choose, "value")
+        return kinds
 
     def _counting(self, session):
         """Return a button that counts the clusters, beside what it has found."""
@@ -281,9 +298,27 @@ class ParameterControls(Part):
         return row(found, count)
 
     def _offer(self):
-        """Show what decides the bandwidth of the kind that is chosen."""
-        self._one.visible = not self.state.is_local
-        self.widgets["perplexity"].visible = self.state.is_local
+        """Show the kinds of bandwidth, and what decides the bandwidth of the kind that is chosen.
+
+        Points with a sigma of their own take that for “One” as long as nothing else is chosen.
+        """
+        state, self._following = self.state, True
+        kinds = dict(state.param.bandwidth.names)
+        if state.has_sigma:
+            del kinds["Auto"]
+        chosen = state.kind if state.has_sigma else state.bandwidth
+        try:
+            self.widgets["bandwidth"].param.update(options=kinds, value=chosen)
+        finally:
+            self._following = False
+        self._one.visible = not state.is_local
+        self.widgets["perplexity"].visible = state.is_local
+        self._more_rounds.visible = self._count.visible = not state.decides
+        for text, words in (
+            (self._decided, scale_words(state)),
+            (self._sure, cluster_words(state)),
+        ):
+            text.content, text.visible = words, bool(words)
 
     def _enable(self):
         """Enable what may be chosen automatically from the first result on."""
@@ -337,8 +372,8 @@ class ParameterControls(Part):
             # The browser draws the label again only if the format changes, too.
             sliders["sigma"].param.update(value_label=label, format=label)
             self._exact.value = self._text()
-            for name in ("n_rounds", "n_clusters"):
-                value = getattr(state, name)
+            values = {"n_rounds": state.rounds, "n_clusters": state.n_clusters}
+            for name, value in {**values, "perplexity": state.perplexity}.items():
                 sliders[name].param.update(value=value, end=max(sliders[name].end, value))
         finally:
             self._following = False

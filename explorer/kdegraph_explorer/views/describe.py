@@ -29,6 +29,8 @@ def clusters(state, method, full):
         f"{ALL_METHODS[method]}: {dataset.n_points:,} points, {adjacency.nnz // 2:,} edges, "
         f"{counted(len(present), 'cluster')} of {listed(sizes[present])} points."
     )
+    if outcome.vote is not None:
+        summary += f" {counted(outcome.vote.n_doubtful, 'point')} in doubt."
     if len(state.selection):
         summary += f" {len(state.selection):,} selected."
     if not full:
@@ -39,6 +41,8 @@ def clusters(state, method, full):
         "Points": sizes,
         "Selected": selected,
     }
+    if outcome.vote is not None:
+        columns["Stability"] = [f"{value:.2f}" for value in outcome.stability]
     columns["Ends inside"], columns["Ends leaving"] = _weights(adjacency, outcome.colors)
     for name in (state.horizontal, state.vertical):
         if name in dataset.feature_names:

@@ -1,6 +1,7 @@
 """Show size, time and quality of both graphs in numbers."""
 
 import numpy as np
+from kdegraph.decision import SURE
 
 from ..drawing.palette import MARKERS, METHOD
 from ..results import METHODS
@@ -8,8 +9,14 @@ from .base import View, card, number
 from .markup import Markup, html_table, styled_text
 
 CONDUCTANCE = "Largest conductance"
+STABILITY = "Least stability"
+DOUBTFUL = "Doubtful points"
 EXPLANATIONS = {  # of every row, in order: quality, size of the graph, time
     "Adjusted Rand index": "Agreement with the true labels: 1 is perfect, 0 is chance",
+    STABILITY: "For the cluster that changes most from one draw of the neighbors to the next: the "
+    "points that stay, as a share of those that are in it either time; 1 if none changes",
+    DOUBTFUL: f"Points that are in their cluster in fewer than {SURE:.0%} of several graphs, each "
+    "with neighbors of its own",
     CONDUCTANCE: "Share of the similarity of a cluster's points that is with points outside, for "
     "the worst cluster; 0 is perfect, 1 is no cluster at all. All methods are judged alike, by the "
     "similarities of all pairs of points with the chosen bandwidth",
@@ -19,6 +26,7 @@ EXPLANATIONS = {  # of every row, in order: quality, size of the graph, time
     "Points in small components": "Outliers in components that are too small to be a cluster; "
     "they join the cluster of the nearest point outside",
     "Megabytes": "Memory of the graph",
+    "Seconds: decision": "Time to decide on bandwidths and clusters, with all graphs for that",
     "Seconds: graph": "Time to build the graph when it was last built",
     "Seconds: eigenvalues": "Time to find the smallest eigenvalues and their eigenvectors",
     "Seconds: clusters": "Time to group the points by the eigenvectors",
@@ -44,7 +52,11 @@ def _scores(state, method):
     if outcome is None:
         return {}
     seconds = {f"Seconds: {stage}": seconds for stage, seconds in outcome.seconds.items()}
-    return {**outcome.scores, **seconds, CONDUCTANCE: conductance_words(state.judgement(method))}
+    sure = {}
+    if outcome.vote is not None:
+        sure = {STABILITY: min(outcome.vote.stability), DOUBTFUL: outcome.vote.n_doubtful}
+    judged = {CONDUCTANCE: conductance_words(state.judgement(method))}
+    return {**outcome.scores, **seconds, **sure, **judged}
 
 
 def conductance_words(judgement):

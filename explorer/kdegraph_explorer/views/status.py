@@ -7,6 +7,7 @@ import panel_material_ui as pmui
 
 from ..assets import style_sheet
 from .base import Part
+from .decided import CLEAR
 from .markup import Markup, Text, styled_text
 from .widgets import button, row
 
@@ -70,7 +71,8 @@ class Status(Part):
         if state.shown is state.dataset and (outcome := state.outcome("kde")) is not None:
             words += f", {outcome.n_clusters} cluster{'s' * (outcome.n_clusters != 1)}"
             if outcome.confidence is not None:
-                words += f" (automatic, confidence {outcome.confidence:.2f})"
+                low = "low " * (outcome.vote is not None and outcome.confidence < CLEAR)
+                words += f" (automatic, {low}confidence {outcome.confidence:.2f})"
             words += f", so far from {outcome.graph.n_rounds} rounds" * state.result.coarse
         return words
 

@@ -1,0 +1,294 @@
+"""Points without a sigma of their own: what the library decides is shown, as its estimator does."""
+
+import gc
+import runpy
+import weakref
+
+import kdegraph
+import kdegraph_explorer.pipeline as pipeline
+import numpy as np
+import pytest
+from explorer_objects import (
+    PATIENCE,
+    TABLE,
+    choose,
+    controls,
+    give_file,
+    settle,
+    view,
+    widget,
+)
+from kdegraph import datasets
+from kdegraph_explorer import address
+from kdegraph_explorer.exports import EXPORTS, session_file
+from kdegraph_explorer.history import take
+from kdegraph_explorer.results import DECISION, ROWS, Bandwidth, Request
+from kdegraph_explorer.views import describe
+from kdegraph_explorer.views.alerts import Tour
+from kdegraph_explorer.views.controls import ParameterControls
+from kdegraph_explorer.views.decided import cluster_words, scale_words
+from kdegraph_explorer.views.scaling import ScalingView
+from kdegraph_explorer.views.status import Status
+
+THREE = datasets.make("blobs", n=300, seed=0).X
+NOISE = np.random.default_rng(3).normal(size=(120, 4)) * [1, 1, 3, 5]
+
+
+def estimate(state):
+    """What the estimator finds for the points that are explored."""
+    return kdegraph.KDESpectralClustering(random_state=state.seed).fit(state.dataset.X)
+
+
+def check_decided(state):
+    model, kde = estimate(state), state.outcome("kde")
+    np.testing.assert_array_equal(kde.labels, model.labels_)
+    np.testing.assert_array_equal(kde.graph.neighbors, model.graph_.neighbors)
+    np.testing.assert_array_equal(kde.graph.sigma, model.sigma_)
+    assert (state.n_clusters, state.rounds) == (model.n_clusters_, model.graph_.n_rounds)
+    assert state.is_local == (np.ndim(model.sigma_) > 0)
+    assert state.decides
+    return model
+
+
+def settle_jobs(session):
+    for job in session.jobs:
+        job.wait(PATIENCE)
+
+
+def run_script(session, folder):
+    script = next(export for export in EXPORTS if export.key == "script").make(session)
+    (folder / "again.py").write_bytes(script)
+    found = runpy.run_path(str(folder / "again.py"))
+    np.testing.assert_array_equal(found["labels"], session.state.outcome("kde").labels)
+    np.testing.assert_array_equal(
+        found["spectrum"].eigenvalues, session.state.outcome("kde").spectrum.eigenvalues
+    )
+    return script.decode()
+
+
+def test_arrays_files_and_paintings_begin_with_what_the_estimator_finds(
+    sessions, explore, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    explorer = explore(THREE)
+    model = check_decided(explorer.session.state)
+    assert explorer.sigma == "moderate"
+    assert (explorer.n_clusters, explorer.n_rounds) == (3, model.graph_.n_rounds)
+    session = sessions()
+    session.state.source = "painted"
+    session.wait(PATIENCE)
+    check_decided(session.state)
+    (tmp_path / "t.csv").write_bytes(TABLE)
+    source = give_file(session, TABLE)
+    source.standardize = ["width", "height"]
+    choose(session, seed=5)
+    check_decided(session.state)
+    script = run_script(session, tmp_path)
+    assert "KDESpectralClustering(random_state=5).fit(X)" in script
+    assert "similarity_graph" not in script
+    choose(session, n_clusters=4)  # one graph, with this number
+    assert "spectral_clustering(" in run_script(session, tmp_path)
+
+
+def test_what_is_set_gives_one_graph_and_automatic_comes_back(sessions):
+    session = sessions(datasets.Dataset(THREE))
+    state = session.state
+    decided = state.outcome("kde")
+    choose(session, n_clusters=5)
+    labels = kdegraph.spectral_clustering(decided.graph, 5, seed=0, points=THREE).labels
+    assert state.outcome("kde").graph is decided.graph
+    np.testing.assert_array_equal(state.outcome("kde").labels, labels)
+    assert state.outcome("kde").vote is None
+    state.clusters_auto = True
+    session.wait(PATIENCE)
+    for changes, kind, expected in (
+        ({"n_rounds": 12}, "moderate", {"sigma": "moderate", "perplexity": state.perplexity}),
+        ({"perplexity": 7}, "moderate", {"sigma": "moderate", "perplexity": 7, "n_rounds": 20}),
+        ({"sigma": 0.7}, "one", {"sigma": 0.7, "n_rounds": 20}),
+        ({"sigma_auto": True}, "one", {"sigma": kdegraph.estimate_sigma(THREE, seed=0)}),
+        ({"bandwidth": "local"}, "local", {"sigma": "local", "perplexity": state.perplexity}),
+    ):
+        choose(session, **changes)
+        assert (state.bandwidth, state.decides) == (kind, False)
+        options = {"n_rounds": state.n_rounds, **expected}
+        graph = kdegraph.similarity_graph(THREE, **options, seed=0)
+        assert (state.outcome("kde").adjacency != graph.adjacency).nnz == 0
+        session.history.undo()
+        session.wait(PATIENCE)
+        check_decided(state)
+        session.history.redo()
+        session.wait(PATIENCE)
+        assert state.bandwidth == kind
+        choose(session, bandwidth="auto", n_rounds=20)
+        check_decided(state)
+
+
+def test_a_drag_of_sigma_is_one_step_back_to_automatic(sessions):
+    session = sessions(datasets.Dataset(THREE))
+    for sigma in (0.5, 0.6, 0.7):
+        session.state.choose(sigma=sigma)
+    session.wait(PATIENCE)
+    session.history.undo()
+    assert session.state.decides
+    assert not session.history.can_undo
+    session.wait(PATIENCE)
+    check_decided(session.state)
+    assert not session.history.can_undo  # what was decided is no step
+
+
+def test_generated_points_keep_their_sigma_and_others_forget_it(sessions):
+    session = sessions()
+    state = session.state
+    assert (state.kind, state.sigma, state.rounds, state.decides) == ("one", 0.1, 20, False)
+    choose(session, sigma=0.3)
+    state.source = "painted"
+    session.wait(PATIENCE)
+    check_decided(state)
+    graph = weakref.ref(state.outcome("kde").graph)
+    state.source = "generators"
+    session.wait(PATIENCE)
+    settle_jobs(session)
+    gc.collect()
+    assert graph() is None
+    assert (state.sigma, state.outcome("kde").graph.n_rounds) == (0.1, 20)
+    choose(session, bandwidth="one")  # what the user has chosen stays
+    state.source = "painted"
+    session.wait(PATIENCE)
+    assert not state.decides
+
+
+def test_addresses_and_session_files_keep_what_is_automatic(sessions):
+    session = sessions(start=False)
+    # Earlier versions had one sigma for such points, and their addresses do not say so.
+    for query, decides in (
+        ("source=painted", False),
+        ("source=painted&bandwidth=auto", True),
+        ("source=contrast&sigma_preset=false", False),
+        ("data.n=100", False),
+        ("data.n=100&bandwidth=local", False),
+        ("data.n=100&data.part=0-59", False),
+    ):
+        snapshot = address.read(session, query)
+        session.restore(snapshot)
+        session.wait(PATIENCE)
+        assert session.state.decides == decides, query
+        again = address.read(session, address.query(session, take(session)) or "data.n=2000")
+        assert again.choices["bandwidth"] == session.state.bandwidth, query
+    session.state.source = "painted"
+    choose(session, bandwidth="auto")
+    other = sessions(start=False)
+    other.restore(session_file.read(other, session_file.write(session)))
+    other.wait(PATIENCE)
+    check_decided(other.state)
+
+
+def test_what_was_decided_is_said_in_words_and_numbers(explore):
+    explorer = explore(THREE)
+    state, parameters = explorer.session.state, controls(explorer, ParameterControls)
+    kde, model = state.outcome("kde"), estimate(state)
+    parts = parameters.__panel__().select()
+    unseen = {id(part) for outer in parts if not outer.visible for part in outer.select()}
+    said = [getattr(part, "content", "") for part in parts if id(part) not in unseen]
+    assert (
+        f"Chosen: each its own, moderate σ, perplexity {kde.bandwidth.perplexity:g}; "
+        f"L = {kde.graph.n_rounds}." in said
+    )
+    stable = ", ".join(f"{value:.2f}" for value in np.sort(model.stability_))
+    (sure,) = (words for words in said if words.startswith("3 clusters, confidence 0.9"))
+    assert "low" not in sure
+    listed = sure.partition("Stability: ")[2].partition(";")[0]
+    assert ", ".join(sorted(listed.split(", "))) == stable
+    doubtful = int((model.probabilities_ < 0.9).sum())
+    assert f"; {doubtful} doubtful point" in sure
+    assert not any("separate graph" in words for words in said)
+    scores = {name: value for name, value, _ in view(explorer, "scores").rows()}
+    assert (scores["Least stability"], scores["Doubtful points"]) == (
+        min(model.stability_),
+        doubtful,
+    )
+    assert scores["Seconds: decision"] > 0
+    told = describe.clusters(state, "kde", True)
+    assert f" {doubtful} point" in told.summary
+    at = told.columns.index("Stability")
+    assert sorted(row[at] for row in told.rows) == stable.split(", ")
+    assert "Stability" not in describe.clusters(state, "knn", True).columns
+
+
+def test_a_low_confidence_is_called_low_and_one_sigma_is_told(sessions):
+    session = sessions(datasets.Dataset(NOISE))
+    state = session.state
+    assert "1 cluster (automatic, low confidence 0." in Status(session).sentence()
+    assert state.outcome("kde").confidence < 0.5
+    assert ", which is low: other numbers may suit, too." in cluster_words(state)
+    pixels = datasets.photo(datasets.photo_names()[0], max_pixels=400)
+    state = sessions(pixels).state
+    model = check_decided(state)
+    assert scale_words(state) == f"Chosen: one σ = {model.sigma_:.3g} for all; L = {state.rounds}."
+    assert cluster_words(state) == ""
+    assert state.sigma == model.sigma_
+    state = sessions(datasets.Dataset(THREE[:3])).state
+    check_decided(state)
+    assert scale_words(state) == f"Chosen: each its own, moderate σ; L = {state.rounds}."
+
+
+def test_sliders_show_what_was_decided_and_the_choice_of_a_kind_follows_the_data(explore):
+    explorer = explore(THREE)
+    state = explorer.session.state
+    kinds, slider = widget(explorer, "Bandwidth"), widget(explorer, "Perplexity")
+    assert list(kinds.options) == ["Auto", "One", "Local", "Moderate"]
+    assert (kinds.value, slider.visible, slider.value) == ("auto", True, state.perplexity)
+    assert widget(explorer, "Rounds L").value == state.outcome("kde").graph.n_rounds
+    assert not widget(explorer, "auto σ").value
+    slider.value = 12
+    settle(explorer)
+    assert (state.bandwidth, kinds.value, state.perplexity) == ("moderate", "moderate", 12)
+    tour = Tour(explorer.session)
+    state.tour = 1
+    assert "Drag “Perplexity”." in tour.words  # the slider that is there
+    state.tour = 0
+    kinds.value = "auto"
+    settle(explorer)
+    check_decided(state)
+    state.source = "generators"
+    settle(explorer)
+    assert list(kinds.options) == ["One", "Local", "Moderate"]
+    assert (state.bandwidth, kinds.value) == ("auto", "one")
+    kinds.value = "local"
+    kinds.value = "one"
+    settle(explorer)
+    assert (state.bandwidth, state.outcome("kde").graph.sigma) == ("auto", state.dataset.sigma)
+
+
+def test_scaling_measures_the_bandwidths_that_were_decided(explore):
+    explorer = explore(THREE)
+    series, kde = view(explorer, ScalingView.key).series(), explorer.session.state.outcome("kde")
+    assert series.bandwidths["kde"] == Bandwidth("moderate", kde.bandwidth.perplexity)
+    assert series.n_rounds == kde.graph.n_rounds
+
+
+def test_the_decision_reports_its_stages_and_can_be_cancelled(monkeypatch):
+    reports = []
+
+    def progress(stage, fraction):
+        reports.append(stage)
+        if stage == f"{DECISION}: scales" and fraction > 0:
+            raise kdegraph.Cancelled
+
+    request = Request(datasets.Dataset(THREE), bandwidth="auto")
+    work = pipeline.Pipeline()
+    with pytest.raises(kdegraph.Cancelled):
+        work.run(request, progress, lambda *result: None)
+    found = work.run(request, lambda *report: reports.append(report[0]), lambda *result: None)
+    model = kdegraph.KDESpectralClustering(random_state=0).fit(THREE)
+    np.testing.assert_array_equal(found.outcomes["kde"].labels, model.labels_)
+    stages = {tuple(report.split(": ")) for report in reports if report.startswith(DECISION)}
+    assert {stage for _, stage in stages} <= set(ROWS[DECISION])
+    # Many points are shown by a graph of few rounds before.
+    monkeypatch.setattr(pipeline, "MANY_POINTS", 100)
+    shown = []
+    pipeline.Pipeline().run(
+        request, lambda *report: None, lambda result, enough=False: shown.append((result, enough))
+    )
+    assert shown[0][1]
+    assert shown[0][0].coarse
+    assert shown[0][0].outcomes["kde"].graph.n_rounds == pipeline.FEW_ROUNDS
