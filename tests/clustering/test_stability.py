@@ -17,6 +17,7 @@ from kdegraph.stability import (
     Replicates,
     Scale,
     affordable_replicates,
+    agreements,
     compare,
     embeddings,
     replicate_in_turn,
@@ -106,10 +107,49 @@ def test_identical_points_have_one_label(n_compared, monkeypatch):
 def test_no_cluster_loses_all_its_points_in_a_vote():
     first = np.array([0, 0, 0, 1, 1, 1, 2], np.int32)
     other = np.array([0, 0, 0, 1, 1, 1, 1], np.int32)
-    found = vote([first, other, other])
+    third = np.array([0, 0, 1, 1, 1, 1, 1], np.int32)
+    assert np.argmax(agreements([first, other, third]).sum(axis=1)) == 1  # with two clusters
+    found = vote([first, other, third])
+    np.testing.assert_array_equal(found.labels, first)  # two of three see the last point elsewhere
+    np.testing.assert_allclose(found.probabilities, [1, 1, 2 / 3, 1, 1, 1, 1 / 3])
+    np.testing.assert_allclose(
+        found.stability, [(1 + 1 + 2 / 3) / 3, (1 + 3 / 4 + 3 / 5) / 3, 1 / 3]
+    )
+
+
+def test_a_cluster_that_keeps_its_points_does_not_end_the_vote():
+    first = np.array([0] * 6 + [1] * 6 + [2], np.int32)
+    other, third = first.copy(), first.copy()
+    other[[5, 12]] = 1
+    third[[5, 12]] = 1
+    found = vote([first, other, third, first])
     np.testing.assert_array_equal(found.labels, first)
-    np.testing.assert_allclose(found.probabilities, [1, 1, 1, 1, 1, 1, 1 / 3])
-    np.testing.assert_allclose(found.stability, [1, (1 + 2 * 3 / 4) / 3, 1 / 3])
+    found = vote([first, other, third, third])  # it starts from one of the two latter
+    np.testing.assert_array_equal(found.labels[:12], other[:12])
+
+
+def test_the_vote_starts_from_the_labels_that_agree_best_with_the_others():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(4, size=400).astype(np.int32)
+    labelings = [rng.integers(4, size=400).astype(np.int32)]
+    for _ in range(3):
+        labels = truth.copy()
+        moved = rng.choice(400, 40, replace=False)
+        labels[moved] = rng.integers(4, size=40)
+        labelings.append(labels)
+    found = vote(labelings)
+    assert adjusted_rand_score(found.labels, truth) > 0.9
+    assert found.probabilities.mean() < 0.8  # the first labels are no part of it
+
+
+@pytest.mark.parametrize(("n", "k"), [(1, 1), (2, 2), (40, 1), (40, 3), (40, 40)])
+def test_agreements_are_adjusted_rand_indices(n, k):
+    rng = np.random.default_rng(0)
+    labelings = [rng.integers(k, size=n).astype(np.int32) for _ in range(3)]
+    labelings.append(np.arange(n, dtype=np.int32))
+    labelings.append(np.zeros(n, np.int32))
+    expected = [[adjusted_rand_score(a, b) for b in labelings] for a in labelings]
+    np.testing.assert_allclose(agreements(labelings), expected, atol=1e-12)
 
 
 def test_stability_is_the_mean_index_of_pairs():
