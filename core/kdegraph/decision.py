@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from kdegraph.automatic import count_clusters
 from kdegraph.bandwidth import is_pixel_grid, pixel_sigma
@@ -127,6 +126,9 @@ def seed_of(random_state) -> int:
     """Return a seed for a `random_state` of scikit-learn: different ones have replicates with
     different seeds.
     """
+    # It is slow to import, and the explorer serves its page without it.
+    from sklearn.utils import check_random_state
+
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
