@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 from scipy.sparse import coo_array
 
 from kdegraph.clustering.partition import numbered_by_first_member
@@ -244,6 +243,8 @@ def vote(labelings: list[NDArray[np.int32]], identical: NDArray | None = None) -
 
 def _matched(labels, reference, n_labels):
     """Rename clusters one to one, so that as many points as possible have their reference label."""
+    from scipy.optimize import linear_sum_assignment  # slow to import
+
     common = coo_array((np.ones(labels.size), (labels, reference)), shape=(n_labels, n_labels))
     _, name = linear_sum_assignment(common.toarray(), maximize=True)
     return name.astype(np.int32)[labels]
