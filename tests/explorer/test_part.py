@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from explorer_objects import PATIENCE, TABLE, choose, controls, give_file, part, settle
-from kdegraph import similarity_graph
 from kdegraph.datasets import Dataset
+from kdegraph.decision import Settings, decide, seed_of
 from kdegraph_explorer import address
 from kdegraph_explorer.checks import as_code, as_indices, as_text, at, count, holds, runs
 from kdegraph_explorer.exports import session_file
@@ -78,7 +78,7 @@ def test_the_selection_gets_a_graph_of_its_own_and_all_points_come_back(explorer
     kde = state.outcome("kde")
     np.testing.assert_array_equal(state.dataset.X, whole.X[chosen])
     np.testing.assert_array_equal(state.dataset.rows, chosen)
-    expected = similarity_graph(whole.X[chosen], sigma=state.sigma, n_rounds=20, seed=0)
+    expected = decide(whole.X[chosen], Settings(), seed_of(state.seed)).graph
     assert (kde.graph.adjacency != expected.adjacency).nnz == 0
     assert len(state.selection) == 0
     choose(session, selection=np.array([5, 7, 8]))
