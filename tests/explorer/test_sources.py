@@ -6,7 +6,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE, widget
+from explorer_objects import PATIENCE, choose, widget
 from files import npy_bytes, png_header
 from kdegraph import datasets
 from kdegraph_explorer.pipeline import Pipeline
@@ -158,6 +158,9 @@ def test_picture_becomes_pixels(session):
     state = give(session, "half.png", png(pixels))
     assert state.dataset.shape == (20, 30)
     assert session.sources["upload"].applicable() == ("file", "pixels")
+    labels = state.outcome("kde").labels.reshape(20, 30)
+    assert np.intersect1d(labels[:, :14], labels[:, 16:]).size == 0  # no segment has both colors
+    choose(session, n_clusters=2)
     labels = state.outcome("kde").labels.reshape(20, 30)
     assert len(np.unique(labels[:, :14])) == len(np.unique(labels[:, 16:])) == 1
 
