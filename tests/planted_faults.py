@@ -413,8 +413,8 @@ FAULTS = (
     Fault(
         "the eigengap is counted from the wrong end",
         "core/kdegraph/eigengap.py",
-        "for k in (2 + np.argsort",
-        "for k in (1 + np.argsort",
+        "key=lambda k: -gaps[k - 1])",
+        "key=lambda k: -gaps[k - 2])",
         "test_eigengap.py",
     ),
     Fault(
@@ -679,8 +679,8 @@ FAULTS = (
     Fault(
         "eigenvectors beyond the clusters do not fade",
         "core/kdegraph/clustering/embedding.py",
-        "    return factors**2\n",
-        "    return factors**0\n",
+        "rows *= _fade(eigenvalues, k) ** FADING[kind]",
+        "rows *= 1.0",
         "clustering/test_default_bandwidths.py",
     ),
     Fault(
