@@ -2,7 +2,7 @@
 
 import numpy as np
 
-SIGMA = "Kernel width σ"
+PERPLEXITY = "Perplexity"
 N_COLUMNS = 60
 
 
@@ -32,7 +32,7 @@ def test_many_columns_are_chosen_scaled_and_read(explorer, tmp_path):
     columns = page.locator(".kg-columns")
     assert "60 of 62 are features" in page.locator(".columns .count").inner_text()
     assert columns.bounding_box()["height"] <= 200
-    assert page.get_by_role("slider", name=SIGMA).bounding_box()["y"] < 720  # on the screen
+    assert page.get_by_role("slider", name=PERPLEXITY).bounding_box()["y"] < 720  # on the screen
     assert columns.get_by_label("Role of number", exact=True).input_value() == "ignore"
 
     page.get_by_label("Search columns").fill("sensor 1")  # sensor 1 and 10 to 19
