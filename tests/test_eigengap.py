@@ -341,6 +341,13 @@ def test_segments_of_a_picture_have_no_confidence():
     assert found.confidence == 0.0
 
 
+def test_points_at_up_to_five_places_are_clusters_of_four_or_more():
+    found = count_clusters(np.repeat(np.arange(5.0), 4)[:, None], seed=0)
+    assert (found, found.confidence, found.candidates) == (5, 1.0, ((5, 1.0),))
+    for places in (np.repeat(np.arange(5.0), 4)[1:], np.repeat(np.arange(6.0), 4)):
+        assert count_clusters(places[:, None], seed=0).confidence < 1.0
+
+
 def test_a_few_points_are_one_cluster():
     for n in (1, 2, 3):
         found = count_clusters(np.arange(float(n))[:, None], seed=0)

@@ -1,4 +1,4 @@
-"""Automatic choices for points: the number of clusters and the bandwidths."""
+"""Count the clusters of points, where their number is not given."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -19,14 +19,15 @@ from kdegraph.eigengap import (
 from kdegraph.geometry.neighbor_forest import keeping_lists
 from kdegraph.geometry.neighbors import duplicate_groups
 from kdegraph.graph import similarity_graph
+from kdegraph.graph_parameters import Scale
 from kdegraph.runtime.progress import responsive
 from kdegraph.validation import check_points, check_seed
 
 __all__ = ["count_clusters"]
 
-# Bandwidths and perplexities at which clusters are counted: of different kinds, so that a gap which
-# only one of them shows does not decide.
-SCALES = (("auto", None), ("moderate", 20.0), ("moderate", 40.0), ("local", 30.0))
+# Scales at which clusters are counted: of different kinds, so that a gap which only one of them
+# shows does not decide.
+SCALES = (Scale("auto"), Scale("moderate", 20.0), Scale("moderate", 40.0), Scale("local", 30.0))
 MAX_COUNTED = 10_000  # points whose clusters are counted; a random sample stands for more
 N_EIGENVALUES = 101
 MAX_PILES = 5  # points with at most so many different places are clusters, one at each place
@@ -106,13 +107,10 @@ def count_clusters(
     if len(points) > MAX_COUNTED:
         chosen = np.random.default_rng(seed).choice(len(points), MAX_COUNTED, replace=False)
         points = points[chosen]
-    # A perplexity needs more than three times as many points.
-    usable = [scale for scale in SCALES if scale[1] is None or len(points) > 3 * scale[1]]
     total: Counter = Counter()
     with keeping_lists(points):
-        for sigma, perplexity in usable:
-            width = {"sigma": sigma, "perplexity": perplexity}
-            found = _spectrum(points, width, N_EIGENVALUES, 3, seed, progress)
+        for scale in (scale for scale in SCALES if scale.suits(len(points))):
+            found = _spectrum(points, scale, N_EIGENVALUES, 3, seed, progress)
             squares = {bounds.nearest(1): 1.0, None: 1.0}
             if found is not None:
                 weights = weigh(found.eigenvalues, found.eigenvectors, bounds)
@@ -123,18 +121,18 @@ def count_clusters(
 
 def _count_segments(points, seed, progress):
     """Return the number of segments of a picture."""
-    width, n = {"sigma": pixel_sigma(points)}, SEGMENT_EIGENVALUES
-    found = _spectrum(points, width, n, n, seed, progress)
+    n = SEGMENT_EIGENVALUES
+    found = _spectrum(points, Scale(pixel_sigma(points)), n, n, seed, progress)
     if found is None:
         return 1
     return suggest_n_clusters(found.eigenvalues, photograph=True)
 
 
-def _spectrum(points, width, n_eigenvalues, least, seed, progress):
-    """Return the spectrum of the graph with this bandwidth, or None if it has too few vertices for
-    the least number of eigenvalues.
+def _spectrum(points, scale, n_eigenvalues, least, seed, progress):
+    """Return the spectrum of the graph at a scale, or None if it has too few vertices for the least
+    number of eigenvalues.
     """
-    graph = similarity_graph(points, **width, seed=seed, progress=progress)
+    graph = similarity_graph(points, **scale._asdict(), seed=seed, progress=progress)
     n_vertices = vertices_in_clusters(graph).size
     n_eigenvalues = min(n_eigenvalues, n_vertices - 1, max(3, n_vertices // MEAN_SIZE))
     if n_eigenvalues < least:

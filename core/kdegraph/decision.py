@@ -17,15 +17,15 @@ from kdegraph.eigengap import Bounds, SuggestedNumber, suggest_n_clusters
 from kdegraph.geometry.neighbor_forest import keeping_lists
 from kdegraph.geometry.neighbors import groups_of_identical
 from kdegraph.graph import similarity_graph
+from kdegraph.graph_parameters import Scale
 from kdegraph.runtime.progress import StageTimer, responsive
 from kdegraph.stability import (
     N_REPLICATES,
     SURE,
-    Scale,
     Vote,
     affordable_replicates,
     compare,
-    embeddings,
+    embeddings_for,
     part_to_compare,
     replicate_in_turn,
     scales,
@@ -146,16 +146,23 @@ def cluster_at(
     options["embedding"] = first
     clusters = spectral_clustering(graph, settings.n_clusters, **options)
     options["spectrum"] = clusters.spectrum
-    number = settings.bounds.nearest(clusters.n_clusters)
-    if isinstance(settings.n_clusters, str) and number != clusters.n_clusters:
-        if clusters.spectrum is not None:
-            values, (least, most) = clusters.spectrum.eigenvalues, settings.bounds
-            number = suggest_n_clusters(values, min_clusters=least, max_clusters=most)
-        clusters = spectral_clustering(graph, number, **options)
+    if isinstance(settings.n_clusters, str):
+        n_clusters = _within(settings.bounds, clusters)
+        if n_clusters != clusters.n_clusters:
+            clusters = spectral_clustering(graph, n_clusters, **options)
     further = []
     for options["embedding"] in others:
         further.append(spectral_clustering(graph, settings.n_clusters, **options).labels)
     return Decision(graph, clusters, scale, further_labels=tuple(further))
+
+
+def _within(bounds, clusters):
+    """Return the number of clusters of a graph, or the best one within the bounds."""
+    nearest = bounds.nearest(clusters.n_clusters)
+    if nearest == clusters.n_clusters or clusters.spectrum is None:
+        return nearest
+    values, (least, most) = clusters.spectrum.eigenvalues, bounds
+    return suggest_n_clusters(values, min_clusters=least, max_clusters=most)
 
 
 @responsive
@@ -271,7 +278,7 @@ def _counting(points, settings, seed, n, stages):
     many of n fits are done.
     """
     done = itertools.count()
-    several = embeddings(points.shape[1], settings.clusters.get("assign_labels"))
+    several = embeddings_for(points.shape[1], settings.clusters.get("assign_labels"))
 
     def fit(scale, number):
         report = _part_done(stages, next(done) / n)

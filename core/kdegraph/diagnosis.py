@@ -86,10 +86,10 @@ def diagnose(
     -------
     list of Finding
         A str with a remedy for each of these: columns of very different spreads, see
-        `unequal_columns`; a sigma so large that the mean
-        kernel value exceeds 0.9, or so small that more than half of the points have no edge; a
-        graph with more than three times as many connected components as clusters, the largest of
-        which lack more than a tenth of the points. Empty for most data.
+        `unequal_columns`; a sigma so large that the mean kernel value exceeds 0.9, or so small that
+        more than half of the points have no edge; a graph with more than three times as many
+        connected components as clusters, the largest of which lack more than a tenth of the points.
+        Empty for most data.
 
     Raises
     ------

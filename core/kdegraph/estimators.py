@@ -11,9 +11,8 @@ from kdegraph.clustering.out_of_sample import memberships
 from kdegraph.decision import Settings, check_noise, cluster_at, decide, seed_of
 from kdegraph.diagnosis import warn_of
 from kdegraph.eigengap import Bounds
-from kdegraph.graph_parameters import ESTIMATOR_PARAMETERS
+from kdegraph.graph_parameters import ESTIMATOR_PARAMETERS, Scale
 from kdegraph.scaled_kernel import new_bandwidths
-from kdegraph.stability import Scale
 from kdegraph.validation import check_count, refuse_masked
 
 __all__ = ["KDESpectralClustering"]

@@ -19,6 +19,19 @@ from kdegraph.validation import (
 )
 
 
+class Scale(NamedTuple):
+    """Hold the parameters `sigma` and `perplexity` of `similarity_graph`."""
+
+    sigma: Any
+    perplexity: float | None = None
+
+    def suits(self, n: int) -> bool:
+        """Return whether n points are enough: the law of a perplexity is that of three times as
+        many neighbors.
+        """
+        return self.perplexity is None or n > 3 * self.perplexity
+
+
 class GraphParameters(NamedTuple):
     """Hold the parameters of `similarity_graph` on which the graph of given points depends.
 

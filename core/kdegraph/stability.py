@@ -14,9 +14,13 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
 from kdegraph.clustering.partition import numbered_by_first_member
+from kdegraph.graph_parameters import Scale
 
-# Perplexities of moderate bandwidths; None is 5, or less for few points.
-PERPLEXITIES = (None, 10.0, 20.0, 40.0)
+# A perplexity of None is 5, or less for few points.
+SCALES = (
+    *(Scale("moderate", perplexity) for perplexity in (None, 10.0, 20.0, 40.0)),
+    Scale("auto"),
+)
 # Points for which scales are compared; a random sample stands for more.
 MAX_COMPARED = 4_000
 N_REPLICATES = 4  # at each scale
@@ -37,25 +41,16 @@ SURE = 0.9  # the share of replicates in which a point that is not doubtful has 
 MAX_COUNTS = 10
 
 
-class Scale(NamedTuple):
-    """The parameters `sigma` and `perplexity` of `similarity_graph`."""
-
-    sigma: Any
-    perplexity: float | None = None
-
-
 def scales(n: int, perplexity: float | None = None) -> list[Scale]:
     """Return the scales to compare for n points: moderate bandwidths and one bandwidth for all, or
     moderate ones of the perplexity that the user has given.
     """
     if perplexity is not None:
         return [Scale("moderate", perplexity)]
-    # The law of a perplexity is that of three times as many neighbors.
-    several = [p for p in PERPLEXITIES if p is None or n > 3 * p]
-    return [*(Scale("moderate", p) for p in several), Scale("auto")]
+    return [scale for scale in SCALES if scale.suits(n)]
 
 
-def embeddings(n_dimensions: int, assign_labels: str | None = None) -> tuple[str, ...]:
+def embeddings_for(n_dimensions: int, assign_labels: str | None = None) -> tuple[str, ...]:
     """Return the embeddings of `spectral_clustering` by which each replicate is clustered.
 
     In many dimensions spectra have no clear gap: some clusters are seen in the eigenvectors beyond
@@ -91,7 +86,8 @@ def stability(labelings: list[NDArray[np.int32]], n_clusters: int) -> float:
 def agreements(labelings: list[NDArray[np.int32]]) -> NDArray[np.float64]:
     """Return the adjusted Rand index of each two labelings, a symmetric matrix.
 
-    That of scikit-learn takes fifty times as long for a few thousand points, because of its checks.
+    That of scikit-learn takes four times as long for a few thousand points, because of its checks,
+    and there may be hundreds of pairs.
     """
     n = labelings[0].size
     # Ordered pairs of different points that are in the same cluster.

@@ -177,7 +177,7 @@ class Session:
             self._request()
 
     def count(self):
-        """Choose the number of clusters that a graph made for counting finds."""
+        """Choose the number of clusters that graphs made for counting show."""
         if self.state.dataset is not None:
             self._count.request(self.state.dataset)
 

@@ -89,10 +89,10 @@ class State(param.Parameterized):
         label="auto k",
         doc="k is the number of eigenvalues of this KDE graph, as they are plotted, before their "
         "largest gap: the largest ratio of one to the one before, from the second on. It is 1 if "
-        "no ratio reaches 5. With the bandwidth “Auto”, a graph made for counting gives the "
-        "number. The confidence, from 0 to 1, is how much the gap stands out in that graph, and "
-        "small where there may be more clusters than eigenvalues; with another kernel width, k may "
-        "be another.",
+        "no ratio reaches 5. With the bandwidth “Auto”, graphs of several scales give the "
+        "number together. The confidence, from 0 to 1, is how much the gap stands out, and small "
+        "where there may be more clusters than eigenvalues; with another kernel width, k may be "
+        "another.",
     )
     n_neighbors = param.Integer(
         default=10,

@@ -1,5 +1,6 @@
 """Messages between a page and its session arrive, however slow either of them is."""
 
+import re
 import sys
 
 import pytest
@@ -145,14 +146,17 @@ def test_a_file_waits_for_a_page_that_loads_slowly_and_is_there_again(
     page, log = open_file(path, lambda page: page.wait_for_timeout(10_000))
     page.expect_status("two.csv: 30 points in 2 dimensions")
     assert page.page.get_by_role("button", name="Undo the").is_disabled()
-    sigma = float(page.page.get_by_label("σ typed").input_value())
-    handle = page.page.get_by_role("slider", name=SIGMA)
-    assert 10 ** float(handle.get_attribute("aria-valuenow")) == pytest.approx(sigma, rel=1e-3)
-    label = page.page.get_by_text(SIGMA).filter(visible=True).first.locator("xpath=..")
-    assert label.inner_text().endswith(f"{sigma:.3g}")
+    perplexity = page.page.get_by_role("slider", name="Perplexity").get_attribute("aria-valuenow")
+    page.page.get_by_text(f"moderate σ, perplexity {perplexity}; L = 30.").wait_for()
+    label = (
+        page.page.get_by_text(re.compile("^Perplexity"))
+        .filter(visible=True)
+        .first.locator("xpath=..")
+    )
+    assert label.inner_text().endswith(perplexity)
     page.page.unroute(SCRIPT)
     page.change(lambda: page.set_slider("Rounds L", 10))
-    wait_for_address(page, "n_rounds=30")
+    wait_for_address(page, "n_rounds=40")
     before = seen(page)
     page.page.reload()
     page.expect_status("points in")

@@ -9,17 +9,17 @@ import pytest
 import scipy.stats
 from kdegraph import KDESpectralClustering, datasets, similarity_graph, spectral_clustering
 from kdegraph.decision import Settings, cluster_at, decide
+from kdegraph.graph_parameters import Scale
 from kdegraph.runtime.progress import Cancelled
 from kdegraph.stability import (
     MAX_COORDINATES,
     MAX_REPLICATES,
     N_REPLICATES,
     Replicates,
-    Scale,
     affordable_replicates,
     agreements,
     compare,
-    embeddings,
+    embeddings_for,
     replicate_in_turn,
     scales,
     stability,
@@ -220,8 +220,8 @@ def test_less_is_needed_for_a_vote_where_no_scale_is_stable():
 
 
 def test_graphs_of_many_dimensions_are_clustered_in_two_ways():
-    assert embeddings(3) == embeddings(9, "cluster_qr") == ("soft",)
-    assert embeddings(4) == embeddings(4, "kmeans") == ("softer", "layout")
+    assert embeddings_for(3) == embeddings_for(9, "cluster_qr") == ("soft",)
+    assert embeddings_for(4) == embeddings_for(4, "kmeans") == ("softer", "layout")
     first, second, third, fourth = (np.full(5, i, np.int32) for i in range(4))
     found = {0: found_at(Scale("auto"), first, second), 1: found_at(Scale("auto"), third, fourth)}
     fit = lambda scale, number: found[number]  # noqa: E731

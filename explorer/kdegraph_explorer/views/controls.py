@@ -289,8 +289,8 @@ class ParameterControls(Part):
         show()
         count = button(
             "Count",
-            "Set k to the number of clusters in a graph made for counting, with more eigenvalues "
-            "than are plotted. It does not depend on σ and L, and takes a few seconds.",
+            "Set k to the number of clusters that graphs of several scales show, with more "
+            "eigenvalues than are plotted. It does not depend on σ and L, and takes a few seconds.",
             session.count,
             width=70,
             margin=(2, 8),
