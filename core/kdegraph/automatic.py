@@ -28,7 +28,7 @@ __all__ = ["count_clusters"]
 # Scales at which clusters are counted: of different kinds, so that a gap which only one of them
 # shows does not decide.
 SCALES = (Scale("auto"), Scale("moderate", 20.0), Scale("moderate", 40.0), Scale("local", 30.0))
-MAX_COUNTED = 10_000  # points whose clusters are counted; a random sample stands for more
+MAX_COUNTED = 3_000  # points whose clusters are counted; a random sample stands for more
 N_EIGENVALUES = 101
 MAX_PILES = 5  # points with at most so many different places are clusters, one at each place
 MEAN_SIZE = 4  # points of a cluster, on average, at least: others are found among single points
@@ -56,7 +56,7 @@ def count_clusters(
     max_clusters : int, optional
         Largest number to find.
     seed : int, optional
-        For the draws of the graphs, and for the sample if there are more than 10,000 points.
+        For the draws of the graphs, and for the sample if there are more than 3,000 points.
     progress : callable, optional
         Called as ``progress(stage, fraction)``; raising `Cancelled` there stops the computation.
 
@@ -82,12 +82,13 @@ def count_clusters(
     share. Points at one to five places, at least four at each on average, are as many clusters. For
     a picture it takes the eigenvalues of the graph that `KDESpectralClustering` makes.
 
-    On 38 standard sets in two and three dimensions (at most 3,000 points of each) 26 of the answers
-    are right, on 11 real ones in up to 625 dimensions 5, and on 36 with one cluster 32; the wrong
-    ones of these are of 60 and 200 points. Where the answer is 1 and wrong, the confidence is at
-    most 0.55.
+    On 38 standard sets in two and three dimensions 26 of the answers are right, on 11 real ones in
+    up to 625 dimensions 5, and on 36 with one cluster 32; the wrong ones of these are of 60 and 200
+    points. Where the answer is 1 and wrong, the confidence is at most 0.55. With thousands of
+    points and few clusters it may be 0: the last of the 101 eigenvalues is small then, and there
+    may be more clusters.
 
-    Cost: that of the graphs and their spectra, for at most 10,000 points (all pixels of a picture).
+    Cost: that of the graphs and their spectra, for at most 3,000 points (all pixels of a picture).
 
     Examples
     --------
