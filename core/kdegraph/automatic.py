@@ -98,7 +98,7 @@ def count_clusters(
     >>> count_clusters(X, seed=0)
     3
     """
-    points, seed = check_points(X, keep_single=True), check_seed(seed)
+    points, seed = check_points(X, keep_single=True, keep_sparse=True), check_seed(seed)
     bounds = Bounds.checked(min_clusters, max_clusters)
     if is_pixel_grid(points):
         return SuggestedNumber(bounds.nearest(_count_segments(points, seed, progress)))

@@ -11,15 +11,24 @@ from numpy.typing import ArrayLike, NDArray
 
 from kdegraph.bandwidth import estimate_sigma
 from kdegraph.geometry.kernel_functions import KERNELS, exp_neg
-from kdegraph.geometry.kernels import fill_values, scaled_distance
+from kdegraph.geometry.kernels import fill_values
 from kdegraph.geometry.local_scale import rescaled
-from kdegraph.geometry.neighbors import duplicate_groups, nearest, unit_scale
+from kdegraph.geometry.neighbors import duplicate_groups, nearest
+from kdegraph.geometry.sparse_points import KernelRows, scaled_distance, sparse_rows
+from kdegraph.geometry.units import unit_scale
+from kdegraph.graph_parameters import check_sparse_kernel
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.memory import available_memory, format_bytes
 from kdegraph.runtime.progress import responsive, stage_progress
 from kdegraph.scaled_kernel import check_sigma, pair_kernel, resolve_bandwidth
-from kdegraph.validation import check_choice, check_count, check_fraction, check_points
+from kdegraph.validation import (
+    SparsePoints,
+    check_choice,
+    check_count,
+    check_fraction,
+    check_points,
+)
 
 # Share of nonzero values below which `full_graph` returns a sparse matrix.
 SPARSE_DENSITY = 0.25
@@ -33,7 +42,7 @@ _ENTRY_BYTES = 24
 def _pair_values(start, stop, code, inverse_sigma, local, X, rows, columns, values):
     for e in range(start, stop):
         i, j = rows[e], columns[e]
-        u = scaled_distance(code, inverse_sigma, X, i, X, j)
+        u = scaled_distance(code, inverse_sigma, X, i, j)
         values[e] = exp_neg(rescaled(code, local, i, local, j, u))
 
 
@@ -55,8 +64,9 @@ def _symmetric(X, rows, columns, kernel=None, progress=None):
         weights = np.ones(len(keys))
     else:
         weights = np.empty(len(keys))
+        points = sparse_rows(X) if isinstance(X, SparsePoints) else X
         parallel.run(
-            _pair_values, len(keys), kernel.code, kernel.inverse_sigma, kernel.local, X, rows,
+            _pair_values, len(keys), kernel.code, kernel.inverse_sigma, kernel.local, points, rows,
             columns, weights,
         )  # fmt: skip
         between(1.0)
@@ -75,6 +85,12 @@ def _refuse(n, needed, limit, what):
         f"limit of {format_bytes(limit)}; use similarity_graph(X, ...), which keeps its cluster "
         "structure with about n log n edges, take fewer points, or raise max_bytes"
     )
+
+
+def _check_kernel(kernel, X):
+    check_choice(kernel, "kernel", tuple(KERNELS))
+    if isinstance(X, SparsePoints):
+        check_sparse_kernel(kernel)
 
 
 @responsive
@@ -136,15 +152,16 @@ def full_graph(
     [[0.    0.368]
      [0.368 0.   ]]
     """
-    X = check_points(X)
+    X = check_points(X, keep_sparse=True)
     n = len(X)
-    check_choice(kernel, "kernel", tuple(KERNELS))
+    _check_kernel(kernel, X)
     bandwidth = resolve_bandwidth(X, check_sigma(sigma, n), perplexity)
     alpha = check_fraction(alpha, "alpha")
     limit = available_memory() // 2 if max_bytes is None else check_count(max_bytes, "max_bytes")
     scaled = pair_kernel(kernel, bandwidth)
     share = _density(X, scaled)
-    if share < SPARSE_DENSITY and not scaled.local.is_local and alpha == 0:
+    on_tree = not (scaled.local.is_local or alpha > 0 or isinstance(X, SparsePoints))
+    if share < SPARSE_DENSITY and on_tree:
         return _sparse_graph(X, scaled, limit, progress)
     if share >= SPARSE_DENSITY and (needed := 8 * n * n) > limit:
         _refuse(n, needed, limit, "8 bytes for each pair")
@@ -163,11 +180,15 @@ class _Rows:
 
     def __init__(self, X, kernel):
         self.X, self.kernel = X, kernel
-        self.columns = np.ascontiguousarray(X.T)
+        self._sparse = KernelRows(kernel, X) if isinstance(X, SparsePoints) else None
+        self.columns = None if self._sparse else np.ascontiguousarray(X.T)
 
     def fill(self, rows, values, progress=None):
         """Write the kernel values between the points X[rows] and all points."""
         kernel, local = self.kernel, self.kernel.local
+        if self._sparse:
+            self._sparse.fill(self.X[rows], local.at(rows), values, progress)
+            return
         parallel.run(
             fill_values, len(values), kernel.code, kernel.inverse_sigma, local.at(rows), local,
             self.X[rows], self.columns, values, progress=progress,
@@ -310,7 +331,7 @@ def knn_graph(
     """
     if progress is not None:
         progress("nearest neighbors", 0.0)
-    X = check_points(X)
+    X = check_points(X, keep_sparse=True)
     check_choice(mode, "mode", ("connectivity", "kernel"))
     n = len(X)
     reason = (
@@ -318,7 +339,7 @@ def knn_graph(
         "take fewer neighbors or more points"
     )
     k = check_count(n_neighbors, "n_neighbors", maximum=n - 1 if n > 1 else None, reason=reason)
-    check_choice(kernel, "kernel", tuple(KERNELS))
+    _check_kernel(kernel, X)
     checked = None if sigma is None else check_sigma(sigma, n)
     if n == 1:
         return scipy.sparse.csr_array((1, 1))

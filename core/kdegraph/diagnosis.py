@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kdegraph.bandwidth import estimate_sigma, is_pixel_grid
+from kdegraph.geometry.neighbors import duplicate_groups
 from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.spectral.checked_graph import AdjacencyLike, check_adjacency, graph_parts
-from kdegraph.validation import check_count, check_points
+from kdegraph.validation import SparsePoints, check_count, check_points
 
 __all__ = ["Finding", "GraphWarning", "diagnose", "unequal_columns"]
 
@@ -110,7 +111,10 @@ def diagnose(
     ...     print(sentence)
     sigma 20 is far above the distances between the points: ...
     """
-    points = graph_parts(adjacency).points if points is None else check_points(points, "points")
+    if points is None:
+        points = graph_parts(adjacency).points
+    else:
+        points = check_points(points, "points", keep_sparse=True)
     found = [None if points is None else unequal_columns(points, feature_names)]
     if isinstance(adjacency, SimilarityGraph):
         found += [too_wide(adjacency), too_narrow(adjacency)]
@@ -185,8 +189,8 @@ def unequal_columns(
             f"feature_names must be one name for each of the {points.shape[1]} columns of the "
             f"points, got {len(feature_names)} names"
         )
-    if is_pixel_grid(points):
-        return None  # a picture of little color is no mistake
+    if isinstance(points, SparsePoints) or is_pixel_grid(points):
+        return None  # most values are zero; a picture of little color is no mistake
     some = points[:: -(-len(points) // 10_000)]  # at most 10,000 points
     low, high = np.quantile(some, [0.25, 0.75], axis=0)
     spreads = high / 2 - low / 2  # halves, as the difference of huge numbers would overflow
@@ -215,7 +219,7 @@ def too_wide(graph: SimilarityGraph) -> Finding | None:
     degrees = graph.kernel_degrees if graph.densities is None else graph.densities - 1
     if n < 2 or np.mean(degrees) <= 0.9 * (n - 1):
         return None
-    if points is not None and (points == points[0]).all():
+    if points is not None and len(duplicate_groups(points)[1]) == 1:
         return None  # no sigma is too large for points that are all the same
     return Finding(
         "wide",

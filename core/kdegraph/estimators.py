@@ -243,12 +243,18 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
     def _check_points(self, X):
         """Return the points as an array; one mapped into memory for a Dask array."""
         if not self._lazy:
-            refuse_masked(X, "X")
-            return validate_data(self, X, dtype=(np.float64, np.float32), order="C")
+            return self._validated(X, (np.float64, np.float32))
         from kdegraph.tiles.points import mapped_points
 
         validate_data(self, X, skip_check_array=True)  # the number of features
         return mapped_points(X)
+
+    def _validated(self, X, dtype=np.float64, reset=True):
+        """Return points in memory."""
+        refuse_masked(X, "X")
+        check_sparse(X, "X")
+        X = validate_data(self, X, accept_sparse="csr", dtype=dtype, order="C", reset=reset)
+        return check_points(X, keep_single=True, keep_sparse=True)
 
     def _check_clusters(self, points):
         """Check the number of clusters and `noise`, before the graph is made."""
@@ -334,8 +340,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         how sure the clusters of the fitted points are.
         """
         check_is_fitted(self)
-        refuse_masked(X, "X")
-        queries = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        queries = like(self._points, self._validated(X, reset=False))
         sigma, perplexity = self._scale
         own = new_bandwidths(self.sigma_, sigma, self._points, queries, perplexity)
         labels = np.asarray(self._clusters)

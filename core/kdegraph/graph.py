@@ -13,7 +13,7 @@ from kdegraph.runtime.progress import StageTimer, responsive
 from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.sampled_graph.sample import sample_graph
 from kdegraph.sampling.choice import draws_from_lists
-from kdegraph.validation import check_points
+from kdegraph.validation import SparsePoints, check_points
 
 
 @responsive
@@ -44,7 +44,8 @@ def similarity_graph(
     ----------
     X : (n, d) array_like
         Points, finite; not copied when C-contiguous float64, or float32 for the sampler "mixture".
-        For a Dask array, the graph is a `TiledGraph`.
+        For a Dask array, the graph is a `TiledGraph`. Sparse arrays and matrices of SciPy do not
+        become dense unless they have at most 12 columns.
     sigma : float, "auto", "local", "moderate" or (n,) array_like
         Bandwidth, in the units of the points; "auto" is `estimate_sigma`. An array gives every
         point a bandwidth of its own, "local" and "moderate" are `local_bandwidths` with the rules
@@ -73,7 +74,7 @@ def similarity_graph(
         (18,000 in 20, 2,500 in 784) unless exact degrees are needed, "near" for a bandwidth per
         point and for narrow kernels, and "rejection" otherwise. A bandwidth per point needs
         "mixture" or "near", an `alpha` above 0 needs "near", and "mixture" needs the weighting
-        "inclusion".
+        "inclusion". Sparse points need "mixture", and another kernel than "laplacian".
     draws : {"stratified", "independent"}
         For the recursive sampler: one uniform per vertex shifted by multiples of 1/L (less
         variance, exactly unbiased with ``min(L p, 1)``), or L independent ones.
@@ -124,7 +125,9 @@ def similarity_graph(
     -----
     Cost: O(n log n) for the tree and, for data that are dense at the scale of sigma, O(n) kernel
     sums and O(n L) samples. In many dimensions, about O(n log n) comparisons of points for the near
-    neighbors, and O(n L) kernel values.
+    neighbors, and O(n L) kernel values. Of sparse points, the nearest neighbors are found exactly,
+    by as many additions as there are pairs of points with an entry in the same column, counted for
+    each column: 25 s on two cores for 100,000 documents of 70 words.
 
     References
     ----------
@@ -147,7 +150,7 @@ def similarity_graph(
     True
     """
     by_tiles = store is not None or hasattr(X, "__dask_graph__")
-    X = _lazy_points(X) if by_tiles else check_points(X, keep_single=True)
+    X = _lazy_points(X) if by_tiles else check_points(X, keep_single=True, keep_sparse=True)
     parameters = GraphParameters(
         sigma=sigma,
         perplexity=perplexity,
@@ -161,6 +164,8 @@ def similarity_graph(
         eps=eps,
         seed=seed,
     ).checked(len(X))
+    if isinstance(X, SparsePoints):
+        parameters = parameters.for_sparse_points()
     reuse_freed_memory()
     if by_tiles:
         from kdegraph.tiles.build import sample_by_tiles

@@ -8,10 +8,12 @@ from numpy.typing import ArrayLike, NDArray
 from kdegraph.geometry.kernel_functions import exp_neg
 from kdegraph.geometry.neighbor_forest import has_duplicates, has_many_dimensions, near_neighbors
 from kdegraph.geometry.neighbors import duplicate_groups, nearest
+from kdegraph.geometry.sparse_points import nearest_rows
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.validation import (
     LOCAL_WORDS,
+    SparsePoints,
     check_choice,
     check_count,
     check_points,
@@ -100,7 +102,7 @@ def local_bandwidths(
     >>> kdegraph.local_bandwidths(X, rule="neighbor", n_neighbors=1)
     array([ 1.,  1.,  1.,  1., 10., 10., 10., 10.])
     """
-    X = check_points(X, keep_single=True)
+    X = check_points(X, keep_single=True, keep_sparse=True)
     check_choice(rule, "rule", ("perplexity", "moderate", "neighbor"))
     perplexity = _check_perplexity(perplexity, len(X))
     n_neighbors = check_count(n_neighbors, "n_neighbors")
@@ -109,7 +111,7 @@ def local_bandwidths(
         lists = near_neighbors(X, needed)
         if not has_duplicates(lists):
             return bandwidths_of_lists(lists, perplexity, rule, n_neighbors)
-    X = np.asarray(X, dtype=np.float64)
+    X = X.astype(np.float64, copy=False)
     order, starts = duplicate_groups(X)
     places = X[order[starts]] if len(starts) < len(X) else X
     if len(places) == 1:
@@ -155,9 +157,12 @@ def bandwidths_of_new_points(
     order, starts = duplicate_groups(X)
     places = X[order[starts]]
     k = _neighbors_of_law(len(places), perplexity)
-    distances = np.empty((len(queries), k))
-    for query, row in zip(queries, distances, strict=True):
-        row[:] = np.sort(np.partition(_distances(places, query), k - 1)[:k])
+    if isinstance(X, SparsePoints):
+        distances, _ = nearest_rows(places, k, queries)
+    else:
+        distances = np.empty((len(queries), k))
+        for query, row in zip(queries, distances, strict=True):
+            row[:] = np.sort(np.partition(_distances(places, query), k - 1)[:k])
     own = _of_distances(distances, len(places), perplexity)
     if rule != "moderate":
         return own

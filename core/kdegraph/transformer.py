@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kdegraph.diagnosis import warn_of
-from kdegraph.geometry.neighbors import unit_scale
+from kdegraph.geometry.units import unit_scale
 from kdegraph.graph import similarity_graph
 from kdegraph.graph_parameters import ESTIMATOR_PARAMETERS
 from kdegraph.scaled_kernel import kernel_row, new_bandwidths
