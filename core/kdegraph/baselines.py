@@ -16,19 +16,13 @@ from kdegraph.geometry.local_scale import rescaled
 from kdegraph.geometry.neighbors import duplicate_groups, nearest
 from kdegraph.geometry.sparse_points import KernelRows, scaled_distance, sparse_rows
 from kdegraph.geometry.units import unit_scale
-from kdegraph.graph_parameters import check_sparse_kernel
+from kdegraph.metrics import points_of
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.memory import available_memory, format_bytes
 from kdegraph.runtime.progress import responsive, stage_progress
 from kdegraph.scaled_kernel import check_sigma, pair_kernel, resolve_bandwidth
-from kdegraph.validation import (
-    SparsePoints,
-    check_choice,
-    check_count,
-    check_fraction,
-    check_points,
-)
+from kdegraph.validation import SparsePoints, check_choice, check_count, check_fraction
 
 # Share of nonzero values below which `full_graph` returns a sparse matrix.
 SPARSE_DENSITY = 0.25
@@ -87,12 +81,6 @@ def _refuse(n, needed, limit, what):
     )
 
 
-def _check_kernel(kernel, X):
-    check_choice(kernel, "kernel", tuple(KERNELS))
-    if isinstance(X, SparsePoints):
-        check_sparse_kernel(kernel)
-
-
 @responsive
 def full_graph(
     X: ArrayLike,
@@ -101,6 +89,7 @@ def full_graph(
     perplexity: float | None = None,
     alpha: float = 0.0,
     kernel: str = "gaussian",
+    metric: str = "euclidean",
     max_bytes: int | None = None,
     progress: Callable[[str, float], object] | None = None,
 ) -> NDArray[np.float64] | scipy.sparse.csr_array:
@@ -119,6 +108,8 @@ def full_graph(
         From 0 to 1: the kernel is divided by ``(g_i g_j) ** alpha``, as for `similarity_graph`.
     kernel : str
         The kernel function, see `Kernel`.
+    metric : {"euclidean", "cosine", "haversine"}
+        The distance, see `similarity_graph`.
     max_bytes : int, optional
         Limit on the memory that the matrix needs while it is built, besides up to about 20 MB of
         working memory; by default half of the memory that is available.
@@ -152,9 +143,9 @@ def full_graph(
     [[0.    0.368]
      [0.368 0.   ]]
     """
-    X = check_points(X, keep_sparse=True)
+    check_choice(kernel, "kernel", tuple(KERNELS))
+    X = points_of(X, metric, kernel=kernel)
     n = len(X)
-    _check_kernel(kernel, X)
     bandwidth = resolve_bandwidth(X, check_sigma(sigma, n), perplexity)
     alpha = check_fraction(alpha, "alpha")
     limit = available_memory() // 2 if max_bytes is None else check_count(max_bytes, "max_bytes")
@@ -278,6 +269,7 @@ def knn_graph(
     mode: str = "connectivity",
     sigma: float | str | ArrayLike | None = None,
     kernel: str = "gaussian",
+    metric: str = "euclidean",
     progress: Callable[[str, float], object] | None = None,
 ) -> scipy.sparse.csr_array:
     """The symmetrized k-nearest-neighbor graph: i and j are joined when either is among the
@@ -301,8 +293,9 @@ def knn_graph(
         Bandwidth for ``mode="kernel"``, as for `similarity_graph`; by default ``estimate_sigma(X,
         n_neighbors, seed=0)``. Not used for "connectivity".
     kernel : str
-        The kernel function for ``mode="kernel"``, see `Kernel`; neighbors are always nearest in the
-        Euclidean distance.
+        The kernel function for ``mode="kernel"``, see `Kernel`; it does not change the neighbors.
+    metric : {"euclidean", "cosine", "haversine"}
+        The distance, see `similarity_graph`.
     progress : callable, optional
         Called as ``progress("nearest neighbors", fraction)``; what it raises stops the work.
 
@@ -331,7 +324,7 @@ def knn_graph(
     """
     if progress is not None:
         progress("nearest neighbors", 0.0)
-    X = check_points(X, keep_sparse=True)
+    X = points_of(X, metric)
     check_choice(mode, "mode", ("connectivity", "kernel"))
     n = len(X)
     reason = (
@@ -339,7 +332,7 @@ def knn_graph(
         "take fewer neighbors or more points"
     )
     k = check_count(n_neighbors, "n_neighbors", maximum=n - 1 if n > 1 else None, reason=reason)
-    _check_kernel(kernel, X)
+    check_choice(kernel, "kernel", tuple(KERNELS))
     checked = None if sigma is None else check_sigma(sigma, n)
     if n == 1:
         return scipy.sparse.csr_array((1, 1))

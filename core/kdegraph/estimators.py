@@ -12,8 +12,9 @@ from kdegraph.decision import Settings, check_noise, cluster_at, decide, seed_of
 from kdegraph.diagnosis import warn_of
 from kdegraph.eigengap import Bounds
 from kdegraph.graph_parameters import ESTIMATOR_PARAMETERS, Scale
+from kdegraph.metrics import points_of
 from kdegraph.scaled_kernel import new_bandwidths
-from kdegraph.validation import check_count, refuse_masked
+from kdegraph.validation import check_count, check_estimator_points
 
 __all__ = ["KDESpectralClustering"]
 
@@ -51,6 +52,9 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         How far densities are divided out of the kernel, see `similarity_graph`.
     kernel : str, default="gaussian"
         A kernel function, see `Kernel`.
+    metric : {"euclidean", "cosine", "haversine"}, default="euclidean"
+        The distance, see `similarity_graph`; for "haversine" the columns are latitude and longitude
+        in degrees, and bandwidths are in kilometers.
     n_rounds : int or "auto", default="auto"
         Neighbors that are sampled for every point: the paper's L.
     sampler, draws, kde, weighting, eps
@@ -157,6 +161,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         perplexity: float | None = None,
         alpha: float = 0.0,
         kernel: str = "gaussian",
+        metric: str = "euclidean",
         n_rounds: int | Literal["auto"] = "auto",
         sampler: str = "auto",
         draws: str = "stratified",
@@ -177,6 +182,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         self.perplexity = perplexity
         self.alpha = alpha
         self.kernel = kernel
+        self.metric = metric
         self.n_rounds = n_rounds
         self.sampler = sampler
         self.draws = draws
@@ -197,7 +203,8 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         ----------
         X : (n, d) array_like
             Points, finite. For a Dask array, `graph_` is a `TiledGraph`, and `labels_`,
-            `affinity_matrix_` and the eigenvectors are Dask arrays.
+            `affinity_matrix_` and the eigenvectors are Dask arrays. Sparse matrices do not become
+            dense, see `similarity_graph`.
         y : None
             Ignored; accepted for the interface of scikit-learn.
 
@@ -240,21 +247,19 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         self._points = points if self._lazy else points.copy()
         return self
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     def _check_points(self, X):
         """Return the points as an array; one mapped into memory for a Dask array."""
         if not self._lazy:
-            return self._validated(X, (np.float64, np.float32))
+            return check_estimator_points(self, X, dtype=(np.float64, np.float32))
         from kdegraph.tiles.points import mapped_points
 
         validate_data(self, X, skip_check_array=True)  # the number of features
         return mapped_points(X)
-
-    def _validated(self, X, dtype=np.float64, reset=True):
-        """Return points in memory."""
-        refuse_masked(X, "X")
-        check_sparse(X, "X")
-        X = validate_data(self, X, accept_sparse="csr", dtype=dtype, order="C", reset=reset)
-        return check_points(X, keep_single=True, keep_sparse=True)
 
     def _check_clusters(self, points):
         """Check the number of clusters and `noise`, before the graph is made."""
@@ -340,8 +345,9 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         how sure the clusters of the fitted points are.
         """
         check_is_fitted(self)
-        queries = like(self._points, self._validated(X, reset=False))
+        queries = check_estimator_points(self, X, self._points, dtype=np.float64, reset=False)
         sigma, perplexity = self._scale
-        own = new_bandwidths(self.sigma_, sigma, self._points, queries, perplexity)
-        labels = np.asarray(self._clusters)
-        return memberships(self.graph_, self._points, labels, queries, own)
+        points = points_of(self._points, self.metric)
+        queries = points_of(queries, self.metric)
+        own = new_bandwidths(self.sigma_, sigma, points, queries, perplexity)
+        return memberships(self.graph_, points, np.asarray(self._clusters), queries, own)

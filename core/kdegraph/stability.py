@@ -170,8 +170,8 @@ def tolerance(stable):
 
 
 def affordable_replicates(size):
-    """Return how many replicates are made of all points, with `size` coordinates that are stored."""
-    return min(MAX_REPLICATES, max(2, MAX_COORDINATES // size))
+    """Return how many replicates are made of all points, with `size` stored coordinates."""
+    return min(MAX_REPLICATES, max(2, MAX_COORDINATES // max(1, size)))
 
 
 def replicate_in_turn(fit, compared: list[Replicates], n) -> Replicates:

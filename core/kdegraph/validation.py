@@ -97,6 +97,22 @@ def check_points(
     return array
 
 
+def check_estimator_points(estimator: Any, X: Any, fitted: Any = None, **options: Any) -> Points:
+    """Return the points that an estimator of scikit-learn is given, and note or check the number of
+    features; `options` are those of `validate_data`. New points are sparse if the `fitted` ones
+    are, and dense if they are not.
+    """
+    from sklearn.utils.validation import validate_data  # slow to import
+
+    refuse_masked(X, "X")
+    check_sparse(X, "X")
+    X = validate_data(estimator, X, accept_sparse="csr", order="C", **options)
+    points = check_points(X, keep_single=True, keep_sparse=True)
+    if fitted is None or isinstance(points, SparsePoints) == isinstance(fitted, SparsePoints):
+        return points
+    return points.toarray() if isinstance(points, SparsePoints) else SparsePoints(points)
+
+
 def check_finite(array: NDArray[np.floating], name: str, first_row: int = 0) -> None:
     """Refuse NaN and infinity in a table; `first_row` is the number of its first row."""
     if not np.isfinite(array).all():

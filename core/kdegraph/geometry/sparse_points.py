@@ -15,7 +15,7 @@ from numba.extending import overload
 from kdegraph.geometry.kernel_functions import exp_neg, scaled_term, to_exponents
 from kdegraph.geometry.local_scale import rescale
 from kdegraph.geometry.tree_search import insert
-from kdegraph.geometry.units import common_scale, rescaled, unit_scale
+from kdegraph.geometry.units import common_scale, rescaled
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.progress import partial_progress
@@ -140,12 +140,13 @@ def pair_distances(queries, rows, points, columns):
     exponent = common_scale(points, queries)
     ends = [sparse_rows(X, np.ldexp(X.data, -exponent)) for X in (queries, points)]
     squared = np.empty(len(rows))
-    parallel.run(_pair_squares, len(rows), ends[0], rows, ends[1], columns, squared)
+    pairs = np.asarray(rows, np.intp), np.asarray(columns, np.intp)
+    parallel.run(_pair_squares, len(rows), *ends, *pairs, squared)
     return rescaled(np.sqrt(squared), None, exponent)[0]
 
 
 @jit
-def _pair_squares(begin, end, X, rows, Y, columns, out):
+def _pair_squares(begin, end, X, Y, rows, columns, out):
     for e in range(begin, end):
         out[e] = _squared_distance(X, rows[e], Y, columns[e], 1.0)
 
