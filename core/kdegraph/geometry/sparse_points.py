@@ -81,19 +81,20 @@ def nearest_rows(points, k, queries=None, *, numbers=None, progress=None):
     numbers = np.full(m, -1) if numbers is None else numbers
     exponent = common_scale(points, queries)
     asked, rows = (sparse_rows(X, np.ldexp(X.data, -exponent)) for X in (queries, points))
-    squared, indices = np.full((m, k), np.inf), np.zeros((m, k), np.int32)
+    # Descending lists, as `insert` has them: the last entry is lower than any other.
+    squared, indices = np.full((m, k + 1), np.inf), np.zeros((m, k + 1), np.int32)
+    squared[:, k] = -np.inf
     for tile in tiles_of(points, rows.values):
         done = tile.first / len(points), (tile.first + len(tile.norms)) / len(points)
         part = partial_progress(progress, *done)
         parallel.run(_search, m, asked, numbers, rows, tile, squared, indices, progress=part)
-    return rescaled(np.sqrt(squared[:, ::-1]), indices[:, ::-1], exponent)
+    distances = np.sqrt(np.ascontiguousarray(squared[:, -2::-1]))
+    return rescaled(distances, np.ascontiguousarray(indices[:, -2::-1]), exponent)
 
 
 @jit
 def _search(begin, end, queries, numbers, points, tile, squared, indices):
-    """Put those points of a tile into the lists of some queries that are near enough. Lists
-    descend.
-    """
+    """Put those points of a tile into the lists of some queries that are near enough."""
     out = np.empty(tile.norms.size)
     for i in range(begin, end):
         _squares_to_tile(queries, i, points, tile, out)
