@@ -153,10 +153,7 @@ def _as_sparse_points(X, name):
 
 def _as_table(X, name):
     """Return `X` as an array of real numbers with two dimensions."""
-    if scipy.sparse.issparse(X):
-        raise TypeError(
-            f"{name} is a sparse {type(X).__name__}; pass a dense array, e.g. {name}.toarray()"
-        )
+    refuse_sparse(X, name)
     array = as_array(X, name, "a table of numbers of shape (n, d)")
     if array.dtype.kind == "c":
         raise ValueError(
@@ -182,6 +179,14 @@ def _as_table(X, name):
         ) from None
     except OverflowError as error:
         raise ValueError(f"{name} has a number beyond the range of float64: {error}") from None
+
+
+def refuse_sparse(X: Any, name: str) -> None:
+    """Raise a TypeError for a sparse matrix."""
+    if scipy.sparse.issparse(X):
+        raise TypeError(
+            f"{name} is a sparse {type(X).__name__}; pass a dense array, e.g. {name}.toarray()"
+        )
 
 
 def as_array(value: Any, name: str, kind: str = "an array") -> NDArray[Any]:

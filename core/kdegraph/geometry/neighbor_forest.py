@@ -87,7 +87,7 @@ def has_many_dimensions(X):
     where these would cost more. Of sparse points, `near_neighbors` are the nearest.
     """
     if isinstance(X, SparsePoints):
-        return True
+        return len(X) > 1
     (n, d), costs = X.shape, NEIGHBOR_COSTS
     near = costs.near_point + costs.near_point_per_dimension * d
     return d >= costs.min_near_dimension and near <= n * (
