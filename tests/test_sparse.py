@@ -129,21 +129,17 @@ def test_the_matrix_is_unbiased_whatever_is_listed(dense):
     assert 0.8 < z.std() < 1.2
 
 
-@pytest.mark.parametrize("metric", METRICS)
-def test_topics_are_found_and_predicted(metric):
+def test_topics_are_found_and_predicted():
     X, labels = topics()
-    if metric == "euclidean":
-        X = X / scipy.sparse.linalg.norm(X, axis=1)[:, None]
     known, new = X[:700], X[700:]
-    model = kdegraph.KDESpectralClustering(6, metric=metric, random_state=0).fit(known)
+    model = kdegraph.KDESpectralClustering(6, metric="cosine", random_state=0).fit(known)
     assert adjusted_rand_score(labels[:700], model.labels_) > 0.95
     assert adjusted_rand_score(labels[700:], model.predict(new)) > 0.9
     assert model.probabilities_.shape == (700,)
-
     found = model.predict_proba(new)
     model._points = model._points.toarray()
     np.testing.assert_allclose(found, model.predict_proba(new), rtol=1e-6, atol=1e-12)
-    assert count_clusters(known, metric=metric, seed=0) == 6
+    assert count_clusters(known, metric="cosine", seed=0) == 6
 
 
 def test_one_sigma_and_points_out_of_reach(dense):
@@ -230,14 +226,16 @@ def test_unusual_points():
 
 
 def test_ten_million_columns_never_become_dense():
-    """A dense table would take 160 GB."""
-    rng, n, d = np.random.default_rng(0), 2000, 10_000_000
+    """A dense table would take 80 GB."""
+    rng, n, d = np.random.default_rng(0), 1000, 10_000_000
     labels = rng.integers(0, 2, n)
     words = np.where(rng.random((n, 60)) < 0.5, rng.integers(0, d, (n, 60)), 0)
     words += np.where(words == 0, 1 + rng.integers(0, 200, (n, 60)) + 5000 * labels[:, None], 0)
     entries = np.ones(words.size), (np.repeat(np.arange(n), 60), words.ravel())
     X = scipy.sparse.coo_array(entries, shape=(n, d))
-    model = kdegraph.KDESpectralClustering(2, metric="cosine", random_state=0).fit(X)
+    model = kdegraph.KDESpectralClustering(
+        2, sigma="local", perplexity=40, metric="cosine", random_state=0
+    ).fit(X)
     assert adjusted_rand_score(labels, model.labels_) > 0.95
     assert (model.predict(X.tocsr()[:20]) == model.labels_[:20]).all()
     rows = kdegraph.SimilarityGraphTransformer(mode="distance", n_neighbors=5).fit_transform(X)

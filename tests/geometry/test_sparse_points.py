@@ -70,7 +70,7 @@ def test_distances_of_any_scale(unit):
 
 def test_neighbors_in_a_tight_cluster_far_from_the_origin():
     """There the sum of squares and products has lost all its digits."""
-    gaps, dense_gaps = sparse()
+    _, dense_gaps = sparse()
     dense = 1e6 + 1e-3 * dense_gaps
     X = check_points(scipy.sparse.csr_array(dense), keep_sparse=True)
     expected = np.sort(cdist(dense_gaps, dense_gaps), axis=1)[:, 1:11]
