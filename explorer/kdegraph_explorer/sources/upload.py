@@ -3,11 +3,12 @@
 import base64
 import io
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import param
 from kdegraph import datasets
+from kdegraph.diagnosis import unequal_columns
 
 from ..checks import quoted
 from ..point_columns import TableDataset
@@ -22,6 +23,24 @@ COLUMN_CHOICES = ("columns", "label_column", *SCALES)  # these belong to the col
 # Bytes of the largest data file that a session file contains. For a larger one it has the name and
 # the checksum.
 MAX_PACKED = 64 * 2**20
+
+
+class NewTable(NamedTuple):
+    """Hold what is chosen by itself for a table that is opened."""
+
+    file: Any = None
+    n_incomplete: int = 0  # rows that are left out, as cells are missing
+    unequal: str = ""  # why the columns are standardized; empty if they are not
+    standardize: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, file, table, dataset):
+        """Choose for the points of the complete rows of a table."""
+        finding = unequal_columns(dataset.X, dataset.feature_names)
+        n_incomplete = table.n_rows - dataset.n_points
+        if finding is None:
+            return cls(file, n_incomplete)
+        return cls(file, n_incomplete, finding.observation, dataset.feature_names)
 
 
 class Upload(ColumnScales, Source):
@@ -59,6 +78,7 @@ class Upload(ColumnScales, Source):
     )
     color_column = param.String(doc="The column by which the points are colored; empty for none.")
     facts = param.Parameter(default=(), doc="The `ColumnFacts` of all columns of the table.")
+    new_table = param.Parameter(default=NewTable(), doc="What was chosen for the table by itself.")
     pixels = param.Selector(
         default=10_000,
         objects=list(PIXELS),
@@ -72,6 +92,7 @@ class Upload(ColumnScales, Source):
         self._contents_of = None
         self._found = None
         self._wanted = {}  # choices of columns for a file that has not been read yet
+        self._opened = NewTable()
 
     def applicable(self):
         if self.contents is None:
@@ -123,7 +144,8 @@ class Upload(ColumnScales, Source):
         if self.file is None:
             return None
         file, contents, pixels, wanted = self.file, self.contents, self.pixels, self._wanted
-        options = {"dropna": self.incomplete}
+        is_new = self._opened.file is not file and not wanted
+        options = {"dropna": self.incomplete or is_new}
         if self._contents_of is file:
             wanted = {name: getattr(self, name) for name in COLUMN_CHOICES}
         else:
@@ -141,8 +163,11 @@ class Upload(ColumnScales, Source):
                 if found.kind == "image":
                     return found.to_dataset(max_pixels=pixels)
                 dataset = found.to_dataset(**options)
-                scaled = datasets.rescale(dataset, **scaling_of(wanted)) if wanted else dataset
-                return TableDataset.of(scaled, found)
+                scaling = scaling_of(wanted) if wanted else {}
+                if is_new:
+                    self._opened = NewTable.of(file, found, dataset)
+                    scaling = {"standardize": self._opened.standardize}
+                return TableDataset.of(datasets.rescale(dataset, **scaling), found)
             except ValueError as error:
                 text = str(error)
                 raise ValueError(text if found.name in text else f"{found.name}: {text}") from None
@@ -150,7 +175,17 @@ class Upload(ColumnScales, Source):
         return load
 
     def settle(self):
-        """See `Source.settle`; offer the columns of a new table."""
+        """See `Source.settle`; offer the columns of a new table, and show what was chosen."""
+        self._offer_columns()
+        if self._opened is not self.new_table and self._opened.file is self._contents_of:
+            self.param.update(
+                new_table=self._opened,
+                standardize=[*self._opened.standardize],
+                incomplete=self._opened.n_incomplete > 0,
+            )
+
+    def _offer_columns(self):
+        """Offer the columns of a new table."""
         if self._found is None or self._found[0] is self._contents_of:
             return
         self._contents_of, self.contents, self.facts = self._found
@@ -174,6 +209,8 @@ class Upload(ColumnScales, Source):
     def restore(self, data):
         """See `Source.restore`; the columns of another file are chosen after it has been read."""
         data = dict(data)
+        if data["file"] is not self._contents_of:
+            self.new_table = self._opened = NewTable()
         if data["file"] is not self._contents_of and data["columns"]:
             self._wanted = {name: data.pop(name) for name in COLUMN_CHOICES}
         else:
