@@ -131,7 +131,7 @@ def test_table_offers_its_columns_and_labels_which_can_be_chosen(session):
     assert state.dataset.feature_names == ("width", "height", "weight")
     assert source.param.columns.objects == ["width", "height", "weight"]
     assert source.param.label_column.objects == ["none", "width", "height", "kind", "weight"]
-    assert source.applicable() == ("file", "columns", "label_column", "incomplete")
+    assert source.applicable() == ("file", "columns", "label_column", "incomplete", "metric")
     assert state.outcome("kde") is not None
     source.param.update(columns=["height", "width"], label_column="kind")
     session.wait(PATIENCE)

@@ -17,6 +17,7 @@ from .base import Source
 from .column_facts import facts
 from .column_scales import SCALES, ColumnScales, checked_scales, scaling_of
 from .generators import PIXELS
+from .places import are_places, with_metric
 
 NO_LABELS = "none"
 COLUMN_CHOICES = ("columns", "label_column", *SCALES)  # these belong to the columns of one file
@@ -32,12 +33,15 @@ class NewTable(NamedTuple):
     n_incomplete: int = 0  # rows that are left out, as cells are missing
     unequal: str = ""  # why the columns are standardized; empty if they are not
     standardize: tuple[str, ...] = ()
+    metric: str = "euclidean"
 
     @classmethod
     def of(cls, file, table, dataset):
         """Choose for the points of the complete rows of a table."""
-        finding = unequal_columns(dataset.X, dataset.feature_names)
         n_incomplete = table.n_rows - dataset.n_points
+        if are_places(dataset):
+            return cls(file, n_incomplete, metric="haversine")
+        finding = unequal_columns(dataset.X, dataset.feature_names)
         if finding is None:
             return cls(file, n_incomplete)
         return cls(file, n_incomplete, finding.observation, dataset.feature_names)
@@ -54,8 +58,8 @@ class Upload(ColumnScales, Source):
 
     key = "upload"
     label = "File"
-    controls = ("file", *COLUMN_CHOICES, "incomplete", "pixels")
-    same_points = COLUMN_CHOICES
+    controls = ("file", *COLUMN_CHOICES, "incomplete", "metric", "pixels")
+    same_points = (*COLUMN_CHOICES, "metric")
     widgets: ClassVar[dict] = {
         "file": "file",
         "columns": "columns",
@@ -75,6 +79,16 @@ class Upload(ColumnScales, Source):
     )
     incomplete = param.Boolean(
         False, label="Leave out incomplete rows", doc="Leave out rows in which a number is missing."
+    )
+    metric = param.Selector(
+        default="euclidean",
+        objects={
+            "Euclidean": "euclidean",
+            "Angle (cosine), for embeddings": "cosine",
+            "Kilometers, of latitude and longitude": "haversine",
+        },
+        label="Distance",
+        doc="Between points: straight, by their directions alone, or on the Earth, in degrees.",
     )
     color_column = param.String(doc="The column by which the points are colored; empty for none.")
     facts = param.Parameter(default=(), doc="The `ColumnFacts` of all columns of the table.")
@@ -99,7 +113,7 @@ class Upload(ColumnScales, Source):
             return ("file",)
         if self.contents.kind == "image":
             return ("file", "pixels")
-        return ("file", "columns", "label_column", "incomplete")
+        return ("file", "columns", "label_column", "incomplete", "metric")
 
     def role(self, name):
         """Return the use of a column: "feature", "label", only "color", or "ignore"."""
@@ -144,6 +158,7 @@ class Upload(ColumnScales, Source):
         if self.file is None:
             return None
         file, contents, pixels, wanted = self.file, self.contents, self.pixels, self._wanted
+        metric = self.metric
         is_new = self._opened.file is not file and not wanted
         options = {"dropna": self.incomplete or is_new}
         if self._contents_of is file:
@@ -163,11 +178,13 @@ class Upload(ColumnScales, Source):
                 if found.kind == "image":
                     return found.to_dataset(max_pixels=pixels)
                 dataset = found.to_dataset(**options)
-                scaling = scaling_of(wanted) if wanted else {}
+                scaling, distance = scaling_of(wanted) if wanted else {}, metric
                 if is_new:
-                    self._opened = NewTable.of(file, found, dataset)
-                    scaling = {"standardize": self._opened.standardize}
-                return TableDataset.of(datasets.rescale(dataset, **scaling), found)
+                    self._opened = opened = NewTable.of(file, found, dataset)
+                    scaling, distance = {"standardize": opened.standardize}, opened.metric
+                if distance != "haversine":  # degrees stay as they are
+                    dataset = datasets.rescale(dataset, **scaling)
+                return TableDataset.of(with_metric(dataset, distance), found)
             except ValueError as error:
                 text = str(error)
                 raise ValueError(text if found.name in text else f"{found.name}: {text}") from None
@@ -182,6 +199,7 @@ class Upload(ColumnScales, Source):
                 new_table=self._opened,
                 standardize=[*self._opened.standardize],
                 incomplete=self._opened.n_incomplete > 0,
+                metric=self._opened.metric,
             )
 
     def _offer_columns(self):
@@ -283,6 +301,8 @@ class Upload(ColumnScales, Source):
             return [f"data = kdegraph.datasets.load({name!r}, max_pixels={data['pixels']!r})"]
         options = {**_chosen(data), "dropna": data["incomplete"]}
         scaling = {key: value for key, value in scaling_of(data).items() if value}
+        if dataset.metric == "haversine":
+            options["columns"], scaling = list(dataset.feature_names), {}
         lines = [f"data = kdegraph.datasets.load({name!r}, {_arguments(options)})"]
         if scaling:
             lines.append(f"data = kdegraph.datasets.rescale(data, {_arguments(scaling)})")
