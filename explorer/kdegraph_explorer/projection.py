@@ -72,9 +72,19 @@ def positions(dataset, horizontal, vertical):
 
 
 def _along(dataset, components, name):
-    if name in dataset.feature_names:
-        return dataset.X[:, dataset.feature_names.index(name)]
-    return components[:, COMPONENTS.index(name)]
+    if name not in dataset.feature_names:
+        return components[:, COMPONENTS.index(name)]
+    number = dataset.feature_names.index(name)
+    values = dataset.X[:, number]
+    return _unwrapped(values) if dataset.metric == "haversine" and number == 1 else values
+
+
+def _unwrapped(longitude):
+    """Return longitudes in degrees that do not jump where points lie on both sides of 180."""
+    ascending = np.unique(longitude)
+    gaps = np.diff(ascending, append=ascending[0] + 360)
+    last = ascending[np.argmax(gaps)]  # the widest gap follows it
+    return longitude + 360 * ((longitude <= last) & (last < ascending[-1]))
 
 
 def principal_components(X):
