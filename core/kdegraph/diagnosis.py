@@ -210,8 +210,18 @@ def unequal_columns(
         f"{2 * spreads[wide]:.3g}, column {name[narrow]} by {2 * spreads[narrow]:.3g} (between "
         "quartiles), so that distances hardly depend on the latter",
         "standardize the columns, for instance with sklearn.preprocessing.StandardScaler in a "
-        "pipeline, or take the same unit for all",
+        f"pipeline, or take the same unit for all{_metric_of_degrees(points)}",
     )
+
+
+def _metric_of_degrees(points):
+    """Return the end of a remedy for points that may be latitudes and longitudes in degrees."""
+    if points.shape[1] != 2:
+        return ""
+    latitude, longitude = np.sort(np.abs(points).max(axis=0))
+    if latitude > 90 or not 90 < longitude <= 180:
+        return ""
+    return "; for latitudes and longitudes in degrees, in this order, take metric='haversine'"
 
 
 def too_wide(graph: SimilarityGraph) -> Finding | None:
@@ -220,8 +230,13 @@ def too_wide(graph: SimilarityGraph) -> Finding | None:
     degrees = graph.kernel_degrees if graph.densities is None else graph.densities - 1
     if n < 2 or np.mean(degrees) <= 0.9 * (n - 1):
         return None
-    if points is not None and len(duplicate_groups(points)[1]) == 1:
-        return None  # no sigma is too large for points that are all the same
+    if points is not None:
+        # No sigma is too large for points that are the same; the other pairs count.
+        sizes = np.diff(duplicate_groups(points)[1], append=n).astype(float)
+        n_same = np.sum(sizes * (sizes - 1))
+        n_others = n * (n - 1) - n_same
+        if np.sum(degrees) - n_same <= 0.9 * n_others:
+            return None
     return Finding(
         "wide",
         f"{_with_verb(graph.sigma)} far above the distances between the points: nearly "
