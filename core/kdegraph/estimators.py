@@ -3,17 +3,27 @@
 from typing import Literal
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kdegraph.clustering.out_of_sample import memberships
-from kdegraph.decision import Settings, check_noise, cluster_at, decide, seed_of
+from kdegraph.decision import (
+    Settings,
+    check_noise,
+    cluster_at,
+    cluster_graph,
+    decide,
+    seed_of,
+)
 from kdegraph.diagnosis import warn_of
 from kdegraph.eigengap import Bounds
 from kdegraph.graph_parameters import ESTIMATOR_PARAMETERS, Scale
+from kdegraph.precomputed import AFFINITIES, shares, weights_of
 from kdegraph.scaled_kernel import new_bandwidths
-from kdegraph.validation import check_count, refuse_masked
+from kdegraph.spectral.checked_graph import graph_parts
+from kdegraph.validation import check_choice, check_count, refuse_masked
 
 __all__ = ["KDESpectralClustering"]
 
@@ -40,6 +50,11 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         Smallest automatic number of clusters.
     max_clusters : int or None, default=None
         Largest automatic number of clusters; None is any number.
+    affinity : {"kernel", "precomputed", "precomputed_distances"}, default="kernel"
+        "kernel": the data are points. "precomputed": they are the symmetric weights of a graph in
+        any form that `spectral_clustering` takes. "precomputed_distances": a symmetric matrix of
+        the distances between points; a sparse one stores those to near points, in either row. See
+        the notes.
     sigma : float, "auto", "local", "moderate", (n,) array_like or None, default=None
         Bandwidth of the kernel, in the units of the data: one for all points ("auto" is
         `estimate_sigma`), or one for each ("local" and "moderate" are `local_bandwidths` with the
@@ -79,6 +94,8 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         Cluster of each point; with `noise`, -1 for doubtful points. These still count for all other
         attributes, and for `predict`.
     graph_ : SimilarityGraph
+        What was given as `X` for ``affinity="precomputed"``, and the weights for
+        "precomputed_distances".
     affinity_matrix_ : (n, n) csr_array
         Its adjacency matrix.
     spectrum_ : Spectrum or None
@@ -94,7 +111,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         For each cluster the mean over the replicates of its Jaccard index with the cluster that
         stands for it there: the points in both, as a share of the points in either.
     sigma_ : float or (n,) float64 array
-        Bandwidth that was used, or that of every point.
+        Bandwidth that was used, or that of every point; None for ``affinity="precomputed"``.
     n_clusters_ : int
         Clusters found.
     confidence_ : float
@@ -135,6 +152,14 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
     and columns of a grid, each place once, get the mean distance within which a pixel has 1/2000 of
     all pixels, as in `kdegraph.datasets.image_points`.
 
+    *Precomputed matrices.* These are clustered once, by `spectral_clustering`, and "auto" is its
+    number of clusters. Weights need no other parameter of the graph. Distances become weights by
+    the `kernel`, for all pairs that are stored, with the bandwidths that `sigma` and `perplexity`
+    stand for; None is "local", and "moderate" is refused, as it needs the dimension of the points.
+    Where points are at distance zero they count as one, as for `local_bandwidths`. An isolated
+    vertex has the label -1. `predict` takes one row for each new point, with its weights or
+    distances to the fitted ones.
+
     See Also
     --------
     spectral_clustering : Partition a graph; says how outliers are treated.
@@ -153,6 +178,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         *,
         min_clusters: int = 1,
         max_clusters: int | None = None,
+        affinity: Literal["kernel", "precomputed", "precomputed_distances"] = "kernel",
         sigma: float | Literal["auto", "local", "moderate"] | ArrayLike | None = None,
         perplexity: float | None = None,
         alpha: float = 0.0,
@@ -173,6 +199,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         self.n_clusters = n_clusters
         self.min_clusters = min_clusters
         self.max_clusters = max_clusters
+        self.affinity = affinity
         self.sigma = sigma
         self.perplexity = perplexity
         self.alpha = alpha
@@ -196,8 +223,9 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : (n, d) array_like
-            Points, finite. For a Dask array, `graph_` is a `TiledGraph`, and `labels_`,
-            `affinity_matrix_` and the eigenvectors are Dask arrays.
+            Points, finite; for another `affinity` a matrix or a graph. For a Dask array, `graph_`
+            is a `TiledGraph`, and `labels_`, `affinity_matrix_` and the eigenvectors are Dask
+            arrays.
         y : None
             Ignored; accepted for the interface of scikit-learn.
 
@@ -214,19 +242,23 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         Warns
         -----
         GraphWarning
-            For what `diagnose` finds, except for Dask arrays.
+            For what `diagnose` finds, except for Dask arrays, and for what look like distances
+            where weights are expected.
         """
         self._lazy = hasattr(X, "__dask_graph__")
-        points = self._check_points(X)
-        self._check_clusters(points)
         seed = seed_of(self.random_state)
-        found = self._decide(points, seed)
-        self.graph_, self.sigma_ = found.graph, found.graph.sigma
-        self._scale = found.scale
-        if not self._lazy:
+        if check_choice(self.affinity, "affinity", AFFINITIES) == "kernel":
+            points = self._check_points(X)
+            self._check_clusters(points)
+            found = self._decide(points, seed)
+            self._points = points if self._lazy else points.copy()
+            self.sigma_, self.affinity_matrix_ = found.graph.sigma, found.graph.adjacency
+        else:
+            found = self._cluster_precomputed(X, seed)
+        self.graph_, self._scale = found.graph, found.scale
+        if self.affinity == "kernel" and not self._lazy:
             wanted = None if isinstance(self.n_clusters, str) else self.n_clusters
             warn_of(self.graph_, wanted, getattr(self, "feature_names_in_", None))
-        self.affinity_matrix_ = self.graph_.adjacency
         self._clusters = found.clusters.labels
         self.labels_ = found.labels(self.noise)
         self.n_clusters_ = found.clusters.n_clusters
@@ -237,8 +269,13 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         self.isolated_ = found.clusters.isolated
         self.probabilities_ = found.vote and found.vote.probabilities
         self.stability_ = found.vote and found.vote.stability
-        self._points = points if self._lazy else points.copy()
         return self
+
+    def __sklearn_tags__(self):
+        """Return the tags of scikit-learn: precomputed matrices are split by rows and columns."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.affinity != "kernel"
+        return tags
 
     def _check_points(self, X):
         """Return the points as an array; one mapped into memory for a Dask array."""
@@ -258,9 +295,21 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         if self.noise is not None:
             check_noise(self.noise, points, one_graph=self._lazy or self.sigma is not None)
 
-    def _decide(self, points, seed):
-        """Return the clusters with the given bandwidths, or with the most stable ones."""
-        settings = Settings(
+    def _cluster_precomputed(self, X, seed):
+        """Return the clusters of a matrix of weights or distances."""
+        if self.noise is not None:
+            check_noise(self.noise, None, one_graph=True)
+        scale = Scale(self.sigma, self.perplexity)
+        graph, self._distances = weights_of(X, self.affinity, scale, self.kernel, self.alpha)
+        found = cluster_graph(graph, scale, self._settings(), seed)
+        self.sigma_ = None if self._distances is None else self._distances.sigma
+        self.affinity_matrix_ = scipy.sparse.csr_array(graph_parts(graph).adjacency)
+        self.n_features_in_ = len(found.clusters.labels)
+        return found
+
+    def _settings(self):
+        """Return the parameters of the clusters and of the graph, without the bandwidths."""
+        return Settings(
             self.n_clusters,
             {
                 name: getattr(self, name)
@@ -270,6 +319,10 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
             {name: getattr(self, name) for name in CLUSTER_PARAMETERS},
             Bounds.checked(self.min_clusters, self.max_clusters),
         )
+
+    def _decide(self, points, seed):
+        """Return the clusters with the given bandwidths, or with the most stable ones."""
+        settings = self._settings()
         lazily = _as_dask(points) if self._lazy else None
         if self.sigma is None:
             return decide(points, settings, seed, perplexity=self.perplexity, lazily=lazily)
@@ -334,9 +387,11 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         how sure the clusters of the fitted points are.
         """
         check_is_fitted(self)
+        labels = np.asarray(self._clusters)
+        if self.affinity != "kernel":
+            return shares(X, labels, self._distances)
         refuse_masked(X, "X")
         queries = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         sigma, perplexity = self._scale
         own = new_bandwidths(self.sigma_, sigma, self._points, queries, perplexity)
-        labels = np.asarray(self._clusters)
         return memberships(self.graph_, self._points, labels, queries, own)

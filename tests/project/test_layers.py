@@ -29,7 +29,7 @@ INTERFACE = {
 # From what is imported by all to what imports all: a module imports from its own layer's folder and
 # from the lines above it.
 LAYERS = (
-    {"validation"},
+    {"validation", "findings"},
     {"runtime"},
     {"eigengap"},
     {"costs"},
@@ -53,6 +53,7 @@ LAYERS = (
     {"diagnosis", "exchange", "explain"},
     {"automatic", "stability"},
     {"decision"},
+    {"precomputed"},
     {"estimators", "transformer"},
     {"io"},
     {"datasets"},
