@@ -41,7 +41,8 @@ def diagnose(
         `unequal_columns`; a sigma so large that the mean kernel value exceeds 0.9, or so small that
         more than half of the points have no edge; a graph with more than three times as many
         connected components as clusters, the largest of which lack more than a tenth of the points;
-        points that are a symmetric matrix. Empty for most data.
+        points that are a symmetric matrix. Empty for most data. Columns matter for the metric
+        "euclidean" only.
 
     Raises
     ------
@@ -65,7 +66,9 @@ def diagnose(
     points = graph_parts(adjacency).points if points is None else check_points(points, "points")
     found = []
     if points is not None:
-        found += [matrix_as_points(points) or unequal_columns(points, feature_names)]
+        found += [matrix_as_points(points)]
+        if found == [None] and getattr(adjacency, "metric", "euclidean") == "euclidean":
+            found += [unequal_columns(points, feature_names)]
     if isinstance(adjacency, SimilarityGraph):
         found += [too_wide(adjacency), too_narrow(adjacency)]
     elif n_clusters is None:

@@ -31,6 +31,7 @@ INTERFACE = {
 LAYERS = (
     {"validation", "findings"},
     {"runtime"},
+    {"metrics"},
     {"eigengap"},
     {"costs"},
     {"geometry"},
