@@ -110,11 +110,16 @@ def weights_of(X, affinity, scale, kernel, alpha) -> tuple[Any, Distances | None
     return X, None
 
 
+def rows_of(X, n, distances: Distances | None) -> scipy.sparse.csr_array:
+    """Return the weights between new points and the n fitted ones."""
+    return _rows(X, n) if distances is None else distances.of_new(X)
+
+
 def shares(X, labels, distances: Distances | None) -> NDArray[np.float64]:
     """Return the weights between new points and the members of each cluster, (m, k), as shares of
     their total; those of the sizes of clusters for a point without any weight.
     """
-    rows = _rows(X, len(labels)) if distances is None else distances.of_new(X)
+    rows = rows_of(X, len(labels), distances)
     inside = np.flatnonzero(labels >= 0)
     entries = np.ones(len(inside)), (inside, labels[inside])
     members = scipy.sparse.csr_array(entries, shape=(len(labels), labels.max() + 1))

@@ -10,11 +10,14 @@ from sklearn.neighbors import NearestNeighbors, sort_graph_by_row_values
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kdegraph.clustering.out_of_sample import fitted_vertices
 from kdegraph.diagnosis import warn_of
 from kdegraph.geometry.neighbors import unit_scale
 from kdegraph.graph import similarity_graph
 from kdegraph.graph_parameters import ESTIMATOR_PARAMETERS
 from kdegraph.metrics import METRICS, points_of
+from kdegraph.runtime.progress import StageLines
+from kdegraph.runtime.threads import within_n_jobs
 from kdegraph.scaled_kernel import kernel_row, new_bandwidths
 from kdegraph.validation import check_choice, check_count, refuse_masked
 
@@ -56,6 +59,10 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         How they are sampled and weighted: see `similarity_graph`.
     random_state : int, RandomState or None, default=None
         An int gives the same graph in every call.
+    n_jobs : int or None, default=None
+        Largest number of threads; None and -1 are those of `get_num_threads`, -2 is one less.
+    verbose : bool, default=False
+        Write a line on standard error when a stage of the work begins.
 
     Attributes
     ----------
@@ -112,6 +119,8 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         weighting: str = "inclusion",
         eps: float | None = None,
         random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
     ):
         self.mode = mode
         self.n_neighbors = n_neighbors
@@ -127,7 +136,10 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.weighting = weighting
         self.eps = eps
         self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
+    @within_n_jobs
     def fit(self, X: ArrayLike, y: None = None) -> "SimilarityGraphTransformer":
         """Sample the graph of the points.
 
@@ -159,6 +171,7 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
             points,
             **{name: getattr(self, name) for name in ESTIMATOR_PARAMETERS},
             seed=check_random_state(self.random_state).randint(2**31 - 1),
+            progress=StageLines() if self.verbose else None,
         )
         warn_of(self.graph_, feature_names=getattr(self, "feature_names_in_", None))
         self.sigma_ = self.graph_.sigma
@@ -202,6 +215,7 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """
         return self.fit(X)._fitted_rows()
 
+    @within_n_jobs
     def transform(self, X: ArrayLike) -> scipy.sparse.csr_array | scipy.sparse.csr_matrix:
         """Return similarities or distances to the fitted points.
 
@@ -240,14 +254,10 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         queries = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         if np.array_equal(queries, self._points):
             return self._fitted_rows()
-        # Equal points get equal bytes: adding 0 removes negative zeros.
-        queries, points = queries + 0.0, self._points + 0.0
-        numbered = reversed(list(enumerate(points)))  # of equal points the first one counts
-        fitted_as = {row.tobytes(): i for i, row in numbered}
-        vertices = np.array([fitted_as.get(row.tobytes(), -1) for row in queries])
+        vertices = fitted_vertices(self._points, queries)
         fitted, new = np.flatnonzero(vertices >= 0), np.flatnonzero(vertices < 0)
         parts = [self.graph_.adjacency[vertices[fitted]]]
-        points, queries = points_of(points, self.metric), points_of(queries, self.metric)
+        points, queries = (points_of(one, self.metric) for one in (self._points, queries))
         if new.size:
             own = new_bandwidths(self.sigma_, self.sigma, points, queries[new], self.perplexity)
             own = np.broadcast_to(own, len(new))
