@@ -26,18 +26,19 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
     """Turn points into the sampled similarity graph between them.
 
     With ``mode="affinity"`` for estimators that take ``affinity="precomputed"``, such as
-    `sklearn.cluster.SpectralClustering`. With ``mode="distance"`` it stands where a
+    `sklearn.cluster.SpectralClustering`. With `n_neighbors` it stands where a
     `sklearn.neighbors.KNeighborsTransformer` does: before estimators that take
     ``metric="precomputed"``, such as `sklearn.manifold.Isomap`, and as the `transformer` of
     scanpy's ``pp.neighbors``.
 
     Parameters
     ----------
-    mode : {"affinity", "distance"}, default="affinity"
+    mode : {"affinity", "distance"} or None, default=None
         What is stored for an edge: its weight, or the distance between its ends: Euclidean, 1 minus
-        the cosine of the angle, or in kilometers along the surface of the Earth.
+        the cosine of the angle, or in kilometers along the surface of the Earth. None is "distance"
+        where `n_neighbors` is given, and "affinity" otherwise.
     n_neighbors : int or None, default=None
-        For ``mode="distance"``. None stores all edges, so that rows have different lengths. An int
+        For distances. None stores all edges, so that rows have different lengths. An int
         stores as many entries in all rows: the point itself and its `n_neighbors` neighbors in the
         graph that are nearest; where it has fewer, the nearest other points make up for them.
     sigma : float, "auto", "local", "moderate" or (n,) array_like, default="auto"
@@ -82,7 +83,10 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
     An estimator that looks for k neighbors needs an `n_neighbors` of at least k: `Isomap` and
     `KNeighborsClassifier` their own `n_neighbors`, `TSNE` three times its perplexity and 1. Those
     that look at all neighbors, such as `DBSCAN`, need none. scanpy takes `n_neighbors` from here,
-    in place of its own, and needs it.
+    in place of its own, and needs it; the `metric` must be set here, too. With ``rows =
+    SimilarityGraphTransformer(n_neighbors=15).fit_transform(X)``, umap-learn takes
+    ``UMAP(n_neighbors=16, precomputed_knn=(rows.indices.reshape(-1, 16),
+    rows.data.reshape(-1, 16)))``, as it counts the point itself.
 
     Examples
     --------
@@ -105,7 +109,7 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def __init__(
         self,
         *,
-        mode: Literal["affinity", "distance"] = "affinity",
+        mode: Literal["affinity", "distance"] | None = None,
         n_neighbors: int | None = None,
         sigma: float | Literal["auto", "local", "moderate"] | ArrayLike = "auto",
         perplexity: float | None = None,
@@ -181,10 +185,10 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _check_rows(self, n):
         """Refuse a mode or a number of neighbors that graphs of n points do not have."""
-        check_choice(self.mode, "mode", ("affinity", "distance"))
+        check_choice(self._mode(), "mode", ("affinity", "distance"))
         if self.n_neighbors is None:
             return
-        if self.mode != "distance":
+        if self._mode() != "distance":
             raise ValueError(
                 f"n_neighbors is for mode='distance', got {self.n_neighbors!r} with "
                 f"mode={self.mode!r}; n_rounds is the number of neighbors that are sampled"
@@ -194,6 +198,10 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
             "take fewer neighbors or more points"
         )
         check_count(self.n_neighbors, "n_neighbors", maximum=n - 1, reason=reason)
+
+    def _mode(self):
+        default = "affinity" if self.n_neighbors is None else "distance"
+        return default if self.mode is None else self.mode
 
     def fit_transform(
         self, X: ArrayLike, y: None = None
@@ -274,7 +282,7 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _rows(self, edges, points, queries, vertices):
         """Return edges with their weights, or with their lengths in the mode "distance"."""
-        if self.mode == "affinity":
+        if self._mode() == "affinity":
             return edges
         rows = distance_rows(edges, points, queries, vertices, self.n_neighbors)
         rows.data = METRICS[self.metric].distance(rows.data)

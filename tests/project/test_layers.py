@@ -44,7 +44,7 @@ LAYERS = (
     {"adjacency"},
     {"npy_files"},
     {"graph_parameters"},
-    {"graph_files"},
+    {"graph_files", "foreign_graphs"},
     {"sampled_graph"},
     {"spectral"},
     {"layout"},

@@ -10,11 +10,11 @@ import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
 from kdegraph.findings import distances_as_weights, warn
+from kdegraph.foreign_graphs import IgraphGraph, NetworkxGraph, adjacency_of_foreign
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.progress import partial_progress
 from kdegraph.spectral.components import breadth_first_order, connected_components
-from kdegraph.spectral.foreign_graphs import IgraphGraph, NetworkxGraph, adjacency_of_foreign
 from kdegraph.spectral.products import SparseRows
 from kdegraph.validation import as_array, check_choice, check_count, check_sparse
 

@@ -1,5 +1,6 @@
-"""Adjacency matrices of graphs of NetworkX and igraph, which need not be installed."""
+"""Graphs of NetworkX and igraph, which need not be installed, from and to adjacency matrices."""
 
+import importlib
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -76,3 +77,22 @@ def adjacency_of_foreign(graph: object) -> scipy.sparse.csr_array | None:
         pairs = np.concatenate([pairs, pairs[no_loop, ::-1]])
         weights = np.append(weights, weights[no_loop])
     return scipy.sparse.csr_array((weights, pairs.T), shape=(n, n))
+
+
+def networkx_of(adjacency: scipy.sparse.csr_array) -> Any:
+    """Return a `networkx.Graph` with the weights as the attribute "weight" of the edges."""
+    return _library("networkx").from_scipy_sparse_array(adjacency)
+
+
+def igraph_of(adjacency: scipy.sparse.csr_array) -> Any:
+    """Return an `igraph.Graph` with the weights as the attribute "weight" of the edges."""
+    upper = scipy.sparse.triu(adjacency, format="coo")
+    edges, weights = np.column_stack(upper.coords), {"weight": upper.data.tolist()}
+    return _library("igraph").Graph(adjacency.shape[0], edges, edge_attrs=weights)
+
+
+def _library(name):
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise ImportError(f"this needs {name} ({error}): pip install {name}") from error

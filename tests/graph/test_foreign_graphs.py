@@ -1,4 +1,6 @@
-"""Graphs of NetworkX, and of igraph where it is installed, in place of a matrix."""
+"""Graphs of NetworkX, and of igraph where it is installed, in place of a matrix and made of one."""
+
+import sys
 
 import kdegraph
 import networkx as nx
@@ -63,11 +65,35 @@ def test_graphs_that_cannot_be_clustered_are_refused(graph, message):
         kdegraph.spectrum(graph, 1)
 
 
+def test_sampled_graphs_become_graphs_of_networkx_and_back():
+    for n in (1, 200):
+        X = kdegraph.datasets.make("moons", n=200, seed=0).X[:n]
+        graph = kdegraph.similarity_graph(X, sigma=0.1, n_rounds=5, seed=0)
+        found = graph.to_networkx()
+        assert list(found) == list(range(n))
+        assert found.number_of_edges() == graph.n_edges
+        assert abs(graph_parts(found).adjacency - graph.adjacency).nnz == 0
+        assert np.array_equal(nx.to_numpy_array(found), graph.adjacency.toarray())
+
+
+def test_a_missing_package_is_named_with_its_remedy(monkeypatch):
+    graph = kdegraph.similarity_graph([[0.0], [1.0]], sigma=1.0, seed=0)
+    for name in ("networkx", "igraph"):
+        monkeypatch.setitem(sys.modules, name, None)
+        with pytest.raises(ImportError, match=f"this needs {name} .*: pip install {name}"):
+            getattr(graph, f"to_{name}")()
+
+
 def test_the_matrix_of_an_igraph_graph_is_that_of_igraph():
     igraph = pytest.importorskip("igraph")
     for given in (weighted(), nx.petersen_graph(), nx.path_graph(4, create_using=nx.DiGraph)):
         graph = igraph.Graph.from_networkx(given)
         assert np.array_equal(graph_parts(graph).adjacency.toarray(), nx.to_numpy_array(given))
     assert graph_parts(igraph.Graph(3)).adjacency.nnz == 0
+    sampled = kdegraph.similarity_graph(np.arange(50.0)[:, None], sigma=2.0, seed=0)
+    there = sampled.to_igraph()
+    assert (there.vcount(), there.ecount()) == (50, sampled.n_edges)
+    assert abs(graph_parts(there).adjacency - sampled.adjacency).nnz == 0
+    assert kdegraph.similarity_graph([[0.0]], seed=0).to_igraph().vcount() == 1
     found = kdegraph.spectral_clustering(igraph.Graph.from_networkx(weighted()), 2)
     assert np.array_equal(found.labels, kdegraph.spectral_clustering(weighted(), 2).labels)
