@@ -47,6 +47,7 @@ class Distances(NamedTuple):
         """
         rows = _square(X)
         n, alpha = rows.shape[0], check_fraction(alpha, "alpha")
+        scale = scale if scale.sigma is not None else scale._replace(sigma="local")
         zero = np.flatnonzero(rows.data == 0)
         pairs = _row_numbers(rows)[zero], rows.indices[zero]
         identical = scipy.sparse.csr_array((np.ones(len(zero)), pairs), shape=rows.shape)
@@ -54,9 +55,8 @@ class Distances(NamedTuple):
         sigma = _bandwidth(rows, place, scale)
         found = cls(place, sigma, scale, kernel, np.ones(n))
         weights = found._weights(rows, sigma)
+        weights.data[rows.indices == _row_numbers(rows)] = 0.0
         weights = weights.maximum(weights.T)
-        weights.setdiag(0.0)
-        weights.eliminate_zeros()
         if alpha == 0:
             return found, weights
         found = found._replace(density=(1.0 + weights.sum(axis=1)) ** -alpha)
@@ -136,12 +136,14 @@ def _square(X):
             "X must be a square matrix of the distances between points for "
             f"affinity='precomputed_distances', got shape {rows.shape}"
         )
-    if (wrong := rows.diagonal()).any():
-        i = np.flatnonzero(wrong)[0]
+    own = rows.diagonal()
+    i = np.argmax(own)
+    if own[i] > 1e-6 * rows.data.max(initial=0.0):
         raise ValueError(
-            f"X must be distances, zero on the diagonal, but X[{i}, {i}] is {wrong[i]}; weights "
-            "need affinity='precomputed'"
+            f"X must be distances, zero on the diagonal, but X[{i}, {i}] is {own[i]}; weights need "
+            "affinity='precomputed'"
         )
+    rows.data = np.where(rows.indices == _row_numbers(rows), 0.0, rows.data)
     if not scipy.sparse.issparse(X):
         table = rows.data.reshape(rows.shape)
         if not np.allclose(table, table.T, rtol=1e-8, atol=1e-8 * table.max()):
@@ -183,7 +185,7 @@ def _rows(X, n_columns=None):
 def _bandwidth(rows, place, scale):
     """Return the bandwidth of each row of distances, or one for all."""
     n = rows.shape[1]
-    sigma = check_sigma("local" if scale.sigma is None else scale.sigma, n)
+    sigma = check_sigma(scale.sigma, n)
     if not isinstance(sigma, str):
         return sigma
     if sigma == "moderate":

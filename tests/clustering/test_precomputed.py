@@ -90,6 +90,16 @@ def test_near_distances_are_enough(moons):
     assert adjusted_rand_score(moons.y, model.labels_[:-1]) == 1.0
 
 
+def test_a_diagonal_that_is_zero_up_to_rounding_is_zero(moons):
+    D = cdist(moons.X, moons.X)
+    expected = by_distances(n_clusters=2).fit(D)
+    rounded = D + 1e-9 * np.eye(300)
+    for given in (rounded, sp.csr_array(rounded)):
+        model = by_distances(n_clusters=2).fit(given)
+        assert abs(model.affinity_matrix_ - expected.affinity_matrix_).max() == 0
+        assert np.diagonal(rounded).min() == given.diagonal().max() == 1e-9  # not changed
+
+
 def test_any_dissimilarity_will_do():
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1, 2], 60)
@@ -100,8 +110,8 @@ def test_any_dissimilarity_will_do():
 
 def test_new_points_are_rows_of_weights_or_distances(moons):
     known, new = moons.X[::2], moons.X[1::2]
-    for sigma in ("local", 0.2):
-        points = KDESpectralClustering(2, sigma=sigma, random_state=0).fit(known)
+    for sigma in ("local", 0.2, None):
+        points = KDESpectralClustering(2, sigma=sigma or "local", random_state=0).fit(known)
         model = by_distances(n_clusters=2, sigma=sigma).fit(cdist(known, known))
         assert np.array_equal(model.labels_, points.labels_)
         shares = model.predict_proba(cdist(new, known))
