@@ -56,9 +56,9 @@ METHODS = {
     ],
     source="CHANGELOG: sparse points do not become dense, and their nearest neighbors are exact.",
     why="Distances between such texts hardly differ: the squares of local bandwidths are about a "
-    "hundredth of the squared distances, so that kernel values depend more on the bandwidths of two "
-    "texts than on their distance. Take the k-NN graph there. The machine was busy with other work: "
-    "the seconds are up to twice those of an idle one.",
+    "hundredth of the squared distances, so that kernel values depend more on the bandwidths of "
+    "two texts than on their distance. Take the k-NN graph there. The machine was busy with other "
+    "work: the seconds are up to twice those of an idle one.",
     better={"seconds": "less", "cpu": "less", "ARI": "more"},
 )
 def texts(n, method):
