@@ -55,7 +55,7 @@ LAYERS = (
     {"decision"},
     {"estimators", "transformer"},
     {"io"},
-    {"datasets"},
+    {"datasets", "table_transformer"},
     {"warmup"},
     {"cli"},
     {"__main__"},
