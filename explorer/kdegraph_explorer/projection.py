@@ -20,6 +20,8 @@ def axes(dataset):
 def first_axes(dataset):
     """Return the two axes that points are drawn along at first."""
     names = axes(dataset)
+    if dataset.metric == "haversine":
+        return names[1], names[0]  # a map: the longitude is horizontal
     return names[0], names[min(1, len(names) - 1)]
 
 
@@ -40,6 +42,8 @@ def perpendicular(dataset, horizontal, vertical):
 
     With the units of this space, no distance is then larger on the screen than there.
     """
+    if dataset.metric != "euclidean":
+        return False
     kinds = {name in dataset.feature_names for name in (horizontal, vertical)}
     return horizontal != vertical and len(kinds) == 1
 
