@@ -123,7 +123,7 @@ def test_columns_that_say_nothing_and_labels_are_not_features():
     points = table_points(frame[["id", "name", "born", "size", "species"]])
     assert points.feature_names == ("size=m", "size=s")
     assert points.label_names == ("x", "y", "z")
-    for told in ("'id' (an identifier)", "'name' (text that does not repeat)", "'born' (a date)"):
+    for told in ("'id' (an identifier)", "'name' (text)", "'born' (a date)"):
         assert told in points.description
     assert table_points(frame, ["name", "size"]).X.shape == (60, 62)
     assert table_points(frame, categories=["species"]).feature_names[-1] == "species=z"

@@ -48,6 +48,8 @@ class Column:
         The reason why the column is not a feature by default: it counts the rows and has no name of
         its own, it is a running number or another identifier, it has one value in all rows, or it
         is a date.
+    as_text : bool
+        True for numbers that are stored as text.
 
     Examples
     --------
@@ -65,6 +67,7 @@ class Column:
     values: NDArray[Any] | None = field(repr=False)
     bad: dict[int, str] = field(default_factory=dict, repr=False)
     recognized: str = ""
+    as_text: bool = False
 
     @property
     def numeric(self) -> bool:
@@ -125,16 +128,16 @@ def _number_as_text(value):
     return str(int(value)) if value == int(value) else repr(float(value))
 
 
-def _could_be_label(column):
-    """Return whether the values look like classes: at most 100 different texts or whole numbers."""
+def _number_of_classes(column):
+    """Return how many different texts or whole numbers a column has, or 101 for more texts; 0 for
+    other columns.
+    """
     if column.kind == "text":
-        n_classes = len(_different_texts(column.values, MAX_CLASSES))
-    elif column.kind == "number":
+        return len(_different_texts(column.values, MAX_CLASSES))
+    if column.kind == "number":
         numbers = np.unique(column.values[~np.isnan(column.values)])
-        n_classes = len(numbers) if (numbers == np.round(numbers)).all() else 0
-    else:
-        n_classes = 0
-    return 1 <= n_classes <= MAX_CLASSES
+        return len(numbers) if (numbers == np.round(numbers)).all() else 0
+    return 0
 
 
 class Table:
@@ -148,6 +151,8 @@ class Table:
         The name of the data set.
     first_line : int, optional
         The line of the first row in a text file in which each row is a line.
+    frame : pyarrow.Table, optional
+        The columns as they were read, for those who write them to another file.
 
     Attributes
     ----------
@@ -159,7 +164,8 @@ class Table:
         A column that is named like a label (label, class, cluster, target, y, ...) and holds
         classes.
     suggested_features : tuple of str
-        All other columns of numbers except those that are `Column.recognized` as something else.
+        All other columns of numbers except those that are `Column.recognized` as something else,
+        and whole numbers in a column that is named like a label.
         If none remains, these are features too, except one that counts the rows and has no name of
         its own.
 
@@ -177,11 +183,17 @@ class Table:
     kind = "table"
 
     def __init__(
-        self, columns: Iterable[Column], name: str = "", first_line: int | None = None
+        self,
+        columns: Iterable[Column],
+        name: str = "",
+        first_line: int | None = None,
+        frame: Any = None,
     ) -> None:
         self.columns = tuple(_with_different_names(columns))
         self.name = name
         self.first_line = first_line
+        self.frame = frame
+        self._label_like = self._find_label_like()
         self.n_rows = max((len(c.values) for c in self.columns if c.values is not None), default=0)
         self.suggested_label = self._suggest_label()
         features = self.suggest_features(self.suggested_label)
@@ -197,17 +209,27 @@ class Table:
             if ((column.numeric and column.recognized != "index") or (mixed and column.repeats))
             and column.name not in labels
         ]
-        return [column for column in possible if not column.recognized] or possible
+        likely = [c for c in possible if not (c.recognized or c.name in self._label_like)]
+        return likely or possible
+
+    def _find_label_like(self) -> list[str]:
+        """Return the columns of text or whole numbers that are named like a label, the most certain
+        first.
+        """
+        names = [column.name.strip().lower() for column in self.columns]
+        return [
+            column.name
+            for wanted in LABEL_NAMES
+            for name, column in zip(names, self.columns, strict=True)
+            if name == wanted and not (name == "y" and "x" in names)  # y is a coordinate there
+            if _number_of_classes(column)
+        ]
 
     def _suggest_label(self, mixed: bool = False) -> str | None:
-        names = [column.name.strip().lower() for column in self.columns]
-        for wanted in LABEL_NAMES:
-            if wanted == "y" and "x" in names:
-                continue  # y is a coordinate
-            for name, column in zip(names, self.columns, strict=True):
-                others = name == wanted and self.suggest_features(column.name, mixed=mixed)
-                if others and _could_be_label(column):
-                    return column.name
+        for name in self._label_like:
+            others = self.suggest_features(name, mixed=mixed)
+            if others and _number_of_classes(self.column(name)) <= MAX_CLASSES:
+                return name
         return None
 
     def column(self, key: str | int, argument: str = "columns") -> Column:
@@ -292,7 +314,7 @@ class Table:
                 f"{self.name or 'the table'} has no row in which all chosen columns have values"
             )
         used = [*features, *([] if target is None else [target])]
-        unused = self.unused((column.name for column in used), mixed=categories is not None)
+        unused = self.unused((column.name for column in used), text=categories is not None)
         size = f"{len(rows):,} rows and {len(features)} columns"
         data = Dataset(
             X=X if finite.all() else X[rows],
@@ -338,15 +360,15 @@ class Table:
         keys = [keys] if isinstance(keys, (str, int)) else keys
         return [self.column(key, argument) for key in keys]
 
-    def unused(self, used: Iterable[str], *, mixed: bool = False) -> str:
+    def unused(self, used: Iterable[str], *, text: bool = False) -> str:
         """Describe the columns that are recognized as something other than a feature.
 
         Parameters
         ----------
         used : iterable of str
             Names of features and labels, which are not listed.
-        mixed : bool
-            List text, too, which could have been categories.
+        text : bool
+            List columns of text, too.
 
         Returns
         -------
@@ -358,11 +380,13 @@ class Table:
             "id": "an identifier",
             "constant": "always the same",
             "date": "a date",
-            "text": "text that does not repeat",
+            "label": "named like a label",
+            "text": "text",
         }
         names = set(used)
         recognized = {
-            column.name: column.recognized or (column.kind if mixed else "")
+            column.name: column.recognized
+            or ("label" if column.name in self._label_like else column.kind if text else "")
             for column in self.columns
             if column.name not in names
         }
