@@ -257,7 +257,7 @@ def _read_table(table, options):
     categories = split_names(options.categories, names) or None
     if categories == ["auto"] and "auto" not in names:
         categories = "auto"
-    features, target, _ = table.choose(columns, label, categories)
+    features, target, parts = table.choose(columns, label, categories)
     identifier = None if options.id is None else table.column(options.id, "--id")
     if columns is None and identifier in features:
         columns = [feature.name for feature in features if feature is not identifier]
@@ -268,7 +268,8 @@ def _read_table(table, options):
     if unused:
         unused += "; named with --columns they are used, text with --categories"
     scaled, note = (data, None) if categories else _scale_columns(data, options)
-    texts = [feature.name for feature in features if feature.as_text]
+    coordinates = {name for part in parts for name in part.names}
+    texts = [each.name for each in features if each.as_text and each.name in coordinates]
     if texts:
         words = ", ".join(map(repr, texts))
         note = f"numbers that are stored as text are used as numbers: {words}" + (
