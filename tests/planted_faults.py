@@ -47,6 +47,62 @@ class Fault(NamedTuple):
 
 FAULTS = (
     Fault(
+        "distances given as weights are not noticed",
+        "core/kdegraph/spectral/checked_graph.py",
+        "if given.kernel is None and (finding",
+        "if given.kernel is not None and (finding",
+        "graph/test_mistaken_matrices.py",
+    ),
+    Fault(
+        "weights are taken for distances",
+        "core/kdegraph/findings.py",
+        "if np.mean(list(_correlations(ranks.reshape(entries.shape)))) < 0.5:",
+        "if np.mean(list(_correlations(ranks.reshape(entries.shape)))) < -1.5:",
+        "graph/test_mistaken_matrices.py",
+    ),
+    Fault(
+        "identical points count as several neighbors where distances are given",
+        "core/kdegraph/precomputed.py",
+        "identical = scipy.sparse.csr_array((np.ones(len(zero)), pairs), shape=rows.shape)",
+        "identical = scipy.sparse.csr_array(rows.shape)",
+        "clustering/test_precomputed.py",
+    ),
+    Fault(
+        "a sparse matrix of distances needs both directions of a pair",
+        "core/kdegraph/precomputed.py",
+        "weights = weights.maximum(weights.T)",
+        "weights = weights.minimum(weights.T)",
+        "clustering/test_precomputed.py",
+    ),
+    Fault(
+        "loops of foreign graphs count twice",
+        "core/kdegraph/foreign_graphs.py",
+        "no_loop = pairs[:, 0] != pairs[:, 1]",
+        "no_loop = pairs[:, 0] >= 0",
+        "graph/test_foreign_graphs.py",
+    ),
+    Fault(
+        "coordinates of new points are not divided by 1 - eigenvalue",
+        "core/kdegraph/clustering/out_of_sample.py",
+        "return np.column_stack(means) / divisors",
+        "return np.column_stack(means)",
+        "clustering/test_scikit_learn_words.py",
+    ),
+    Fault(
+        "one cluster has the best score",
+        "core/kdegraph/estimators.py",
+        "            return 0.0\n        return float(adjusted",
+        "            return 1.0\n        return float(adjusted",
+        "clustering/test_scikit_learn_words.py",
+    ),
+    Fault(
+        "the limit of one call stays",
+        "core/kdegraph/runtime/threads.py",
+        "_limit.reset(before)",
+        "pass",
+        "clustering/test_scikit_learn_words.py",
+    ),
+    Fault(
         "points that are as sure as asked for are noise",
         "core/kdegraph/decision.py",
         "self.vote.probabilities < noise",
@@ -63,8 +119,8 @@ FAULTS = (
     Fault(
         "new points are compared by their degrees, not by their places",
         "core/kdegraph/estimators.py",
-        "queries = points_of(queries, self.metric)",
-        "queries = points_of(queries)",
+        "queries = points_of(self._checked_queries(X)[rows], self.metric)",
+        "queries = points_of(self._checked_queries(X)[rows])",
         "test_metrics.py",
     ),
     Fault(
@@ -73,6 +129,34 @@ FAULTS = (
         '"haversine": Metric(_places, _arc)',
         '"haversine": Metric(_places, lambda distances: distances)',
         "test_metrics.py",
+    ),
+    Fault(
+        "distances of sparse points keep what cancellation has left of them",
+        "core/kdegraph/geometry/sparse_points.py",
+        "if not out[j] >= LOST * norm:",
+        "if False:",
+        "geometry/test_sparse_points.py",
+    ),
+    Fault(
+        "a sparse point is its own neighbor",
+        "core/kdegraph/geometry/sparse_points.py",
+        "if out[j] < squared[i, 0] and tile.first + j != numbers[i]:",
+        "if out[j] < squared[i, 0]:",
+        "geometry/test_sparse_points.py",
+    ),
+    Fault(
+        "sparse directions are divided by the squares of their lengths",
+        "core/kdegraph/metrics.py",
+        "directions.data /= np.sqrt(squares)[row]",
+        "directions.data /= squares[row]",
+        "test_sparse.py",
+    ),
+    Fault(
+        "new sparse points have the bandwidths of others",
+        "core/kdegraph/scaled_kernel.py",
+        "rows.fill(queries[some], local.at(some), values)",
+        "rows.fill(queries[some], local, values)",
+        "test_sparse.py",
     ),
     Fault(
         "a sigma in the units of the file meets standardized columns",

@@ -1,65 +1,18 @@
 """Possible problems of a graph, in sentences with a remedy."""
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kdegraph.bandwidth import estimate_sigma, is_pixel_grid
+from kdegraph.findings import Finding, GraphWarning, matrix_as_points, warn
+from kdegraph.geometry.neighbors import duplicate_groups
 from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.spectral.checked_graph import AdjacencyLike, check_adjacency, graph_parts
-from kdegraph.validation import check_count, check_points
+from kdegraph.validation import SparsePoints, check_count, check_points
 
 __all__ = ["Finding", "GraphWarning", "diagnose", "unequal_columns"]
-
-
-class GraphWarning(UserWarning):
-    """Warn of a graph that may misrepresent the data; the message says why and what to do.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> from kdegraph.diagnosis import GraphWarning
-    >>> warnings.simplefilter("ignore", GraphWarning)
-    """
-
-
-class Finding(str):
-    """Hold a sentence of `diagnose`: an observation and its remedy.
-
-    Parameters
-    ----------
-    problem : {"columns", "wide", "narrow", "parts"}
-        Columns of very different scales, a sigma that is too wide or too narrow, too many parts.
-    observation : str
-    remedy : str
-
-    Attributes
-    ----------
-    problem, observation, remedy : str
-        The parameters, for programs that know a remedy of their own.
-
-    Examples
-    --------
-    >>> import kdegraph
-    >>> graph = kdegraph.similarity_graph([[0.0], [1.0]], sigma=20.0, seed=0)
-    >>> [finding.problem for finding in kdegraph.diagnose(graph)]
-    ['wide']
-    """
-
-    problem: str
-    observation: str
-    remedy: str
-
-    def __new__(cls, problem: str, observation: str, remedy: str) -> "Finding":
-        finding = super().__new__(cls, f"{observation}; {remedy}")
-        finding.problem, finding.observation, finding.remedy = problem, observation, remedy
-        return finding
-
-    def __getnewargs__(self) -> tuple[str, str, str]:  # type: ignore[override]
-        """Keep all parts in copies and pickles."""
-        return self.problem, self.observation, self.remedy
 
 
 def diagnose(
@@ -73,7 +26,7 @@ def diagnose(
 
     Parameters
     ----------
-    adjacency : SimilarityGraph, sparse matrix or array of any format, or (n, n) array
+    adjacency : SimilarityGraph, sparse or dense (n, n) matrix, or graph of NetworkX or igraph
         Symmetric weights, finite and >= 0.
     points : (n, d) array_like, optional
         The points that the vertices stand for; by default those of the `SimilarityGraph`.
@@ -88,8 +41,9 @@ def diagnose(
         A str with a remedy for each of these: columns of very different spreads, see
         `unequal_columns`; a sigma so large that the mean kernel value exceeds 0.9, or so small that
         more than half of the points have no edge; a graph with more than three times as many
-        connected components as clusters, the largest of which lack more than a tenth of the points.
-        Empty for most data. Columns matter for the metric "euclidean" only.
+        connected components as clusters, the largest of which lack more than a tenth of the points;
+        points that are a symmetric matrix. Empty for most data. Columns matter for the metric
+        "euclidean" only.
 
     Raises
     ------
@@ -110,9 +64,15 @@ def diagnose(
     ...     print(sentence)
     sigma 20 is far above the distances between the points: ...
     """
-    points = graph_parts(adjacency).points if points is None else check_points(points, "points")
-    embedded = getattr(adjacency, "metric", "euclidean") != "euclidean"
-    found = [None if points is None or embedded else unequal_columns(points, feature_names)]
+    if points is None:
+        points = graph_parts(adjacency).points
+    else:
+        points = check_points(points, "points", keep_sparse=True)
+    found = []
+    if points is not None:
+        found += [matrix_as_points(points)]
+        if found == [None] and getattr(adjacency, "metric", "euclidean") == "euclidean":
+            found += [unequal_columns(points, feature_names)]
     if isinstance(adjacency, SimilarityGraph):
         found += [too_wide(adjacency), too_narrow(adjacency)]
     elif n_clusters is None:
@@ -127,9 +87,9 @@ def warn_of(
     n_clusters: int | None = None,
     feature_names: Sequence[str] | None = None,
 ) -> None:
-    """Show the findings of `diagnose` as warnings at the line of the caller's caller."""
+    """Show the findings of `diagnose` as warnings."""
     for sentence in diagnose(graph, n_clusters=n_clusters, feature_names=feature_names):
-        warnings.warn(sentence, GraphWarning, stacklevel=3)
+        warn(sentence)
 
 
 def bandwidth_in_words(sigma: float | NDArray[np.float64]) -> str:
@@ -186,8 +146,8 @@ def unequal_columns(
             f"feature_names must be one name for each of the {points.shape[1]} columns of the "
             f"points, got {len(feature_names)} names"
         )
-    if is_pixel_grid(points):
-        return None  # a picture of little color is no mistake
+    if isinstance(points, SparsePoints) or is_pixel_grid(points):
+        return None  # most values are zero; a picture of little color is no mistake
     some = points[:: -(-len(points) // 10_000)]  # at most 10,000 points
     low, high = np.quantile(some, [0.25, 0.75], axis=0)
     spreads = high / 2 - low / 2  # halves, as the difference of huge numbers would overflow
@@ -206,8 +166,18 @@ def unequal_columns(
         f"{2 * spreads[wide]:.3g}, column {name[narrow]} by {2 * spreads[narrow]:.3g} (between "
         "quartiles), so that distances hardly depend on the latter",
         "standardize the columns, for instance with sklearn.preprocessing.StandardScaler in a "
-        "pipeline, or take the same unit for all",
+        f"pipeline, or take the same unit for all{_metric_of_degrees(points)}",
     )
+
+
+def _metric_of_degrees(points):
+    """Return the end of a remedy for points that may be latitudes and longitudes in degrees."""
+    if points.shape[1] != 2:
+        return ""
+    latitude, longitude = np.sort(np.abs(points).max(axis=0))
+    if latitude > 90 or not 90 < longitude <= 180:
+        return ""
+    return "; for latitudes and longitudes in degrees, in this order, take metric='haversine'"
 
 
 def too_wide(graph: SimilarityGraph) -> Finding | None:
@@ -216,8 +186,13 @@ def too_wide(graph: SimilarityGraph) -> Finding | None:
     degrees = graph.kernel_degrees if graph.densities is None else graph.densities - 1
     if n < 2 or np.mean(degrees) <= 0.9 * (n - 1):
         return None
-    if points is not None and (points == points[0]).all():
-        return None  # no sigma is too large for points that are all the same
+    if points is not None:
+        # No sigma is too large for points that are the same; the other pairs count.
+        sizes = np.diff(duplicate_groups(points)[1], append=n).astype(float)
+        n_same = np.sum(sizes * (sizes - 1))
+        n_others = n * (n - 1) - n_same
+        if np.sum(degrees) - n_same <= 0.9 * n_others:
+            return None
     return Finding(
         "wide",
         f"{_with_verb(graph.sigma)} far above the distances between the points: nearly "

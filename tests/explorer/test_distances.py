@@ -7,6 +7,7 @@ import pytest
 from explorer_objects import PATIENCE, give_file
 from kdegraph.metrics import points_of
 from kdegraph_explorer.exports import EXPORTS, session_file
+from kdegraph_explorer.projection import positions
 
 RNG = np.random.default_rng(0)
 N = 120
@@ -37,6 +38,11 @@ def test_places_are_recognized_and_lie_on_a_map(sessions, tmp_path, monkeypatch)
     np.testing.assert_array_equal(state.dataset.X, np.c_[LATITUDE, LONGITUDE])
     expected = points_of(np.c_[LATITUDE, LONGITUDE], "haversine")
     np.testing.assert_array_equal(state.outcome("kde").graph.points, expected)
+
+    shown = positions(state.dataset, "lon", "lat")
+    assert np.ptp(shown[:, 0]) < 10  # the date line does not divide the map
+    np.testing.assert_allclose((shown[:, 0] - LONGITUDE) % 360, 0, atol=1e-9)
+    np.testing.assert_array_equal(shown[:, 1], LATITUDE)
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "t.csv").write_bytes(PLACES)
@@ -88,3 +94,10 @@ def test_a_distance_that_does_not_suit_keeps_what_is_shown(sessions, columns, me
 def test_names_without_degrees_are_no_places(sessions):
     source = give_file(sessions(), csv(lat=100 + GROUP, lon=LONGITUDE))
     assert source.metric == "euclidean"
+
+
+def test_longitudes_that_do_not_jump_are_shown_as_they_are(sessions):
+    session = sessions()
+    give_file(session, csv(lat=LATITUDE, lon=RNG.normal(10 * GROUP, 1)))
+    shown = positions(session.state.dataset, "lon", "lat")
+    np.testing.assert_array_equal(shown[:, 0], session.state.dataset.X[:, 1])

@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 from os import PathLike
+from typing import Any
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from kdegraph.foreign_graphs import igraph_of, networkx_of
 from kdegraph.graph_files import read_graph, read_zarr, write_graph, write_zarr
 from kdegraph.graph_parameters import KeptParameters
 
@@ -48,12 +50,13 @@ class SimilarityGraph(KeptParameters):
         These densities, ``g(x_i)`` to the relative error `eps`; None for an `alpha` of 0.
     metric : {"euclidean", "cosine", "haversine"}
         The distance in the kernel.
-    points : (n, d) float64 or float32, or None
-        The points, not copied; for other metrics than "euclidean" those between which the Euclidean
-        distance is that of the metric: of length 1, or on a sphere, in kilometers.
+    points : (n, d) float64 or float32 array, csr_array or None
+        The points, not copied; None after reading a file if they were sparse. For other metrics
+        than "euclidean" those between which the Euclidean distance is that of the metric: of length
+        1, or on a sphere, in kilometers.
     order : (n,) int32 or None
         The points in the order of a tree, in which points near each other have near positions.
-        `spectrum` is faster with it.
+        `spectrum` is faster with it. None for sparse points.
 
     Examples
     --------
@@ -105,8 +108,46 @@ class SimilarityGraph(KeptParameters):
             scipy.sparse.diags_array((degrees > 0).astype(float)) - scaled
         )
 
+    def to_networkx(self) -> Any:
+        """Return the graph as a `networkx.Graph`.
+
+        Returns
+        -------
+        networkx.Graph
+            With the vertices 0 to n - 1, and the weights as the attribute "weight" of the edges.
+
+        Raises
+        ------
+        ImportError
+            Without NetworkX, which ``pip install networkx`` installs.
+
+        Examples
+        --------
+        >>> import kdegraph
+        >>> graph = kdegraph.similarity_graph([[0.0], [1.0]], sigma=1.0, n_rounds=1, seed=0)
+        >>> print(graph.to_networkx())
+        Graph with 2 nodes and 1 edges
+        """
+        return networkx_of(self.adjacency)
+
+    def to_igraph(self) -> Any:
+        """Return the graph as an `igraph.Graph`.
+
+        Returns
+        -------
+        igraph.Graph
+            As for `to_networkx`. ``graph.to_igraph().community_leiden(weights="weight",
+            objective_function="modularity")`` finds its communities.
+
+        Raises
+        ------
+        ImportError
+            Without igraph, which ``pip install igraph`` installs.
+        """
+        return igraph_of(self.adjacency)
+
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the graph to an .npz file without pickled objects.
+        """Write the graph to an .npz file without pickled objects, and without sparse points.
 
         Parameters
         ----------
@@ -157,8 +198,8 @@ class SimilarityGraph(KeptParameters):
     def to_zarr(self, path: str | PathLike[str]) -> None:
         """Write the graph as a Zarr store that programs for AnnData can read.
 
-        The group "adjacency" is a sparse matrix in the layout of AnnData, which
-        ``anndata.io.read_elem(zarr.open(path)["adjacency"])`` reads.
+        Sparse points are left out. The group "adjacency" is a sparse matrix in the layout of
+        AnnData, which ``anndata.io.read_elem(zarr.open(path)["adjacency"])`` reads.
 
         Parameters
         ----------
