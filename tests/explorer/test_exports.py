@@ -56,6 +56,44 @@ def test_labels_as_csv_and_parquet_and_the_names_of_all_files(sessions):
     )
 
 
+def test_the_own_table_comes_back_with_the_clusters_of_the_page(sessions):
+    session = sessions()
+    content = b"code,when,x,y\n" + b"".join(
+        b"%03d,2026-01-%02d,%s,%d\n"
+        % (i, 1 + i % 28, b"" if i == 5 else b"%d" % (i % 2 * 9), i % 7)
+        for i in range(60)
+    )
+    give_file(session, content)
+    state = session.state
+    state.name_cluster(0, "the first")
+    reproduce(session)
+    table = csv.read_csv(
+        pa.BufferReader(export(session, "table-csv")),
+        convert_options=csv.ConvertOptions(column_types={"code": pa.string()}),
+    )
+    names = ["code", "when", "x", "y", "cluster", "cluster_name", "probability"]
+    assert table.column_names == names
+    assert table["code"].to_pylist() == [f"{i:03d}" for i in range(60)]
+    outcome, explored = state.outcome("kde"), np.delete(np.arange(60), 5)
+    clusters = table["cluster"].to_pylist()
+    assert clusters[5] is None
+    assert [clusters[i] for i in explored] == (outcome.colors + 1).tolist()
+    named = [table["cluster_name"][i].as_py() == "the first" for i in explored]
+    assert named == (outcome.colors == 0).tolist()
+    probabilities = np.array(table["probability"].to_pylist(), dtype=float)
+    np.testing.assert_allclose(probabilities[explored], outcome.vote.probabilities)
+    again = parquet.read_table(pa.BufferReader(export(session, "table-parquet")))
+    assert again.column_names == names
+
+
+def test_points_without_a_table_come_back_with_coordinates(sessions):
+    session = sessions()
+    reproduce(session)
+    table = csv.read_csv(pa.BufferReader(export(session, "table-csv")))
+    assert table.column_names[:3] == ["x", "y", "cluster"]
+    np.testing.assert_allclose(table["x"].to_numpy(), session.state.shown.X[:, 0])
+
+
 def test_labels_name_the_rows_of_the_file_and_the_classes(sessions):
     session = sessions()
     session.sources["upload"].incomplete = True

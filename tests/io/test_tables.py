@@ -90,6 +90,14 @@ def test_which_label_is_suggested(text, label):
     assert csv_table(text).suggested_label == label
 
 
+def test_codes_keep_their_zeros_and_are_no_features():
+    table = csv_table("zip,month,x\n01234,01,1.5\n90210,12,2.5\n00501,07,0.5\n")
+    assert table.suggested_features == ("month", "x")
+    assert table.column("zip").recognized == "id"
+    assert table.to_arrow()["zip"].to_pylist() == ["01234", "90210", "00501"]
+    assert table.to_dataset(["zip"]).X.ravel().tolist() == [1234, 90210, 501]
+
+
 def test_a_user_interface_can_ask_first():
     table = csv_table("id,when,x,note,label\n7,2020-01-01,1.5,hello,0\n9,2020-01-02,2.5,world,1\n")
     assert table.kind == "table"

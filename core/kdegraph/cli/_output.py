@@ -60,20 +60,9 @@ def write_columns(path, columns):
     else:
         import pyarrow as pa
 
-        write_frame(path, pa.table({name: _as_arrow(values) for name, values in columns.items()}))
+        from kdegraph.io.table import as_arrow
 
-
-def frame_with(table, name, values):
-    """Return the Arrow table of a `kdegraph.datasets.Table` with one more column of numbers."""
-    import pyarrow as pa
-
-    frame = table.frame
-    if frame is None:
-        known = [column for column in table.columns if column.values is not None]
-        frame = pa.table({column.name: _as_arrow(column.values) for column in known})
-    while name in frame.column_names:
-        name += "_"
-    return frame.append_column(name, _as_arrow(values))
+        write_frame(path, pa.table({name: as_arrow(values) for name, values in columns.items()}))
 
 
 def print_json(facts):
@@ -96,17 +85,6 @@ def column_values(table, column):
     if table.frame is None:
         return column.values.tolist()
     return table.frame.column(column.name).to_pylist()
-
-
-def _as_arrow(values):
-    import numpy as np
-    import pyarrow as pa
-
-    if values.dtype.kind not in "iuf":
-        return pa.array(values.tolist())
-    # PyArrow's own conversion imports pandas, which takes longer than writing a small table.
-    buffer = pa.py_buffer(np.ascontiguousarray(values))
-    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, buffer])
 
 
 def write_frame(path, frame):
@@ -134,15 +112,9 @@ def _print_bytes(content):
 
 
 def _write_csv(frame, stream):
-    import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    decoded = [
-        values.cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values
-        for values in frame.columns
-    ]
     names = io.StringIO()  # Arrow would quote all of them
     csv.writer(names, lineterminator="\n").writerow(frame.column_names)
     stream.write(names.getvalue().encode())
-    rows = pa.table(decoded, names=frame.column_names)
-    arrow_csv.write_csv(rows, stream, arrow_csv.WriteOptions(include_header=False))
+    arrow_csv.write_csv(frame, stream, arrow_csv.WriteOptions(include_header=False))

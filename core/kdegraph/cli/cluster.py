@@ -24,7 +24,6 @@ from kdegraph.cli._options import (
 from kdegraph.cli._output import (
     check_output,
     column_values,
-    frame_with,
     print_json,
     write_columns,
     write_frame,
@@ -312,7 +311,7 @@ def _write(path, found, full):
         if path.suffix.lower() == ".npy":
             write_columns(path, {"label": full})
         else:
-            write_frame(path, frame_with(found.table, "cluster", full))
+            write_frame(path, found.table.to_arrow({"cluster": full}))
         return
     if path.suffix.lower() == ".png":
         from PIL import Image

@@ -16,6 +16,8 @@ from kdegraph.runtime.slices import slices, take
 
 # A number as text.
 NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
+# A postal code or the like: a number of three or more digits that begins with a zero.
+CODE = re.compile("0[0-9]{2,}")
 # A date as text, and perhaps a time of day.
 _MONTH = "(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _DAY = (
@@ -130,7 +132,9 @@ def _text_column(name, values):
     numbers = np.append(_to_float(pc.if_else(matches, trimmed, None)), np.nan)[codes]
     bad = np.flatnonzero(~numeric & (codes != missing))[:20]  # some of them, for messages
     cells = {int(row): texts[codes[row]] for row in bad}
-    return Column(name, "number", numbers, cells, _recognize(name, numbers), as_text=True)
+    is_code = any(CODE.fullmatch(text) for text in texts[:-1])
+    recognized = "id" if is_code else _recognize(name, numbers)
+    return Column(name, "number", numbers, cells, recognized, as_text=True)
 
 
 def _to_float(values):

@@ -1,6 +1,6 @@
 """Tables: their columns, and the data set made from some of them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -138,6 +138,19 @@ def _number_of_classes(column):
         numbers = np.unique(column.values[~np.isnan(column.values)])
         return len(numbers) if (numbers == np.round(numbers)).all() else 0
     return 0
+
+
+def as_arrow(values: Any) -> Any:
+    """Return an array of numbers or of text as an Arrow array; those of Arrow as they are."""
+    import pyarrow as pa
+
+    if not isinstance(values, np.ndarray):
+        return values
+    if values.dtype.kind not in "iuf":
+        return pa.array(values.tolist())
+    # PyArrow's own conversion imports pandas, which takes longer than writing a small table.
+    buffer = pa.py_buffer(np.ascontiguousarray(values))
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, buffer])
 
 
 class Table:
@@ -359,6 +372,44 @@ class Table:
         """Return the columns for one or several names or positions."""
         keys = [keys] if isinstance(keys, (str, int)) else keys
         return [self.column(key, argument) for key in keys]
+
+    def to_arrow(self, columns: Mapping[str, NDArray] | None = None) -> Any:
+        """Return all columns as they were read, and further ones after them.
+
+        Parameters
+        ----------
+        columns : mapping of str to (n_rows,) array, optional
+            Further columns by name. A name that is taken gets an underscore.
+
+        Returns
+        -------
+        pyarrow.Table
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from kdegraph import datasets
+        >>> table = datasets.read(b"id,x\\n007,1.5\\n008,2.5\\n", filename="points.csv")
+        >>> table.to_arrow({"cluster": np.array([0, 1])}).column_names
+        ['id', 'x', 'cluster']
+        """
+        import pyarrow as pa
+
+        frame = self.frame
+        if frame is None:
+            known = [column for column in self.columns if column.values is not None]
+            frame = pa.table({column.name: as_arrow(column.values) for column in known})
+        found = {
+            name: values.cast(values.type.value_type)
+            if pa.types.is_dictionary(values.type)
+            else values
+            for name, values in zip(frame.column_names, frame.columns, strict=True)
+        }
+        for name, values in (columns or {}).items():
+            while name in found:
+                name += "_"
+            found[name] = as_arrow(values)
+        return pa.table(found)
 
     def unused(self, used: Iterable[str], *, text: bool = False) -> str:
         """Describe the columns that are recognized as something other than a feature.

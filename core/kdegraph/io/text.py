@@ -5,7 +5,7 @@ import csv
 import io
 import re
 
-from kdegraph.io.arrow import NUMBER, column
+from kdegraph.io.arrow import CODE, NUMBER, column
 from kdegraph.io.limits import ADVICE, MAX_COLUMNS, MAX_LINE, check_table
 from kdegraph.io.table import NULLS, Table
 from kdegraph.runtime.memory import format_bytes
@@ -36,6 +36,9 @@ def read_csv(data, name, max_bytes, delimiter=None):
     if has_header:
         names = [cell or f"column {i + 1}" for i, cell in enumerate(rows[0])]
     check_table(n_lines(text), len(names), name, max_bytes)
+    # Zeros that codes such as 007 begin with are kept.
+    cells = ((name, cell) for row in rows for name, cell in zip(names, row, strict=False))
+    codes = {name for name, cell in cells if CODE.fullmatch(cell)}
     uneven = []
     try:
         table = csv.read_csv(
@@ -50,7 +53,10 @@ def read_csv(data, name, max_bytes, delimiter=None):
                 invalid_row_handler=lambda row: uneven.append(row) or "error",
             ),
             csv.ConvertOptions(
-                null_values=list(NULLS), strings_can_be_null=True, decimal_point=decimal
+                null_values=list(NULLS),
+                strings_can_be_null=True,
+                decimal_point=decimal,
+                column_types=dict.fromkeys(codes, pa.string()),
             ),
         )
     except pa.ArrowInvalid as error:

@@ -10,6 +10,7 @@ from typing import Any
 import kdegraph
 import numpy as np
 import scipy.sparse
+from kdegraph.datasets import Column, Table
 
 from ..results import METHODS
 from . import figure, html_page, script, session_file
@@ -64,13 +65,46 @@ def label_table(session):
     return pa.table({**columns, "selected": selected})
 
 
-def labels_csv(session):
-    """Write the table of labels as CSV."""
+def _csv(table):
+    """Write a table as CSV."""
     from pyarrow import csv
 
     buffer = io.BytesIO()
-    csv.write_csv(label_table(session), buffer)
+    csv.write_csv(table, buffer)
     return buffer.getvalue()
+
+
+def labels_csv(session):
+    """Write the table of labels as CSV."""
+    return _csv(label_table(session))
+
+
+def own_table(session):
+    """Return the user's table in its own order with the clusters of the KDE graph.
+
+    They have the numbers and names that the page shows, and the probability of each point where it
+    is known; the cells are empty in rows that are not explored. Points without a table have their
+    coordinates.
+    """
+    import pyarrow as pa
+
+    state = session.state
+    dataset, outcome = state.shown, state.outcome("kde")
+    table = getattr(dataset, "table", None)
+    if table is None:
+        table = Table([Column(name, "number", x) for name, x in _coordinates(dataset).items()])
+    places = np.full(table.n_rows, -1)
+    places[np.arange(dataset.n_points) if dataset.rows is None else dataset.rows] = np.arange(
+        dataset.n_points
+    )
+    at = pa.array(places, mask=places < 0)
+    columns = {"cluster": pa.array(outcome.colors.astype(np.int64) + 1).take(at)}
+    if state.named:
+        words = [state.named.get(c) for c in range(int(outcome.colors.max()) + 1)]
+        columns["cluster_name"] = pa.array(words, pa.string()).take(outcome.colors).take(at)
+    if outcome.vote is not None:
+        columns["probability"] = pa.array(outcome.vote.probabilities).take(at)
+    return table.to_arrow(columns)
 
 
 def _parquet(columns):
@@ -130,6 +164,13 @@ def figure_export(kind, **options):
 EXPORTS = (
     Export("session", "Session file", "-session.json", session_file.write, reproducible=False),
     Export("script", "Python script", ".py", script.write),
+    Export("table-csv", "Table with clusters, CSV", "-clusters.csv", lambda s: _csv(own_table(s))),
+    Export(
+        "table-parquet",
+        "Table with clusters, Parquet",
+        "-clusters.parquet",
+        lambda session: _parquet(own_table(session)),
+    ),
     Export("labels-csv", "Labels, CSV", "-labels.csv", labels_csv),
     Export("labels-parquet", "Labels, Parquet", "-labels.parquet", labels_parquet),
     Export("graph", "Graph, NPZ", "-graph.npz", graph_npz),
