@@ -12,7 +12,7 @@ FILE ?=
 PYTEST_ARGS ?=
 VERSIONS_ARGS ?=
 
-.PHONY: help explore test quick lint format build screenshots update-constraints try-versions clean
+.PHONY: help explore test quick lint format docs build screenshots update-constraints try-versions clean
 
 help: ## Say what can be made
 	@echo "Targets:"
@@ -47,6 +47,9 @@ lint: $(VENV)/.ready-dev ## Check format, style and types
 format: $(VENV)/.ready-dev ## Format, and correct what can be corrected
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+docs: $(VENV)/.ready-dev ## Build the manual into build/manual; whatever it warns of is an error
+	$(BIN)/python -m sphinx -q -W --keep-going docs build/manual
 
 build: $(VENV)/.ready-dev ## Build wheel and sdist into dist/
 	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m build --outdir dist .
