@@ -49,6 +49,7 @@ html_static_path = ["_static"]
 html_css_files = ["manual.css"]
 html_copy_source = False
 html_show_sphinx = False
+html_show_copyright = False
 
 
 def find_public_name(app, env, node, contnode):

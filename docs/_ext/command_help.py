@@ -12,11 +12,11 @@ class CommandHelp(Directive):
     optional_arguments = 1
 
     def run(self):
-        context = Context(main, info_name="kdegraph", terminal_width=100, max_content_width=100)
-        command = main
+        command, settings = main, main.context_settings | {"terminal_width": 78}
+        context = Context(command, info_name="kdegraph", **settings)
         for name in self.arguments:
             command = main.get_command(context, name)
-            context = Context(command, info_name=name, parent=context)
+            context = Context(command, info_name=name, parent=context, terminal_width=78)
         text = command.get_help(context)
         return [nodes.literal_block(text, text, language="text")]
 

@@ -8,3 +8,4 @@ for axes, sigma in zip(both, ("auto", "local"), strict=True):
     axes.scatter(*data.X.T, c=model.labels_, s=6, cmap="tab10", vmax=9)
     axes.set_title(f'sigma="{sigma}"', fontsize=10)
     axes.set_axis_off()
+figure.tight_layout()

@@ -10,3 +10,4 @@ figure, both = plt.subplots(1, 2, figsize=(7, 2.6))
 for axes, picture in zip(both, (flower.image, means[segments]), strict=True):
     axes.imshow(picture)
     axes.set_axis_off()
+figure.tight_layout()
