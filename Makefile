@@ -39,10 +39,11 @@ test: $(VENV)/.ready-dev ## Run the whole suite, browser included (PYTEST_ARGS="
 quick: $(VENV)/.ready-dev ## Test each layer once, without a browser: half a minute, after changes of kernels 90 s
 	$(BIN)/pytest -n 2 --dist loadfile tests/quick $(PYTEST_ARGS)
 
-lint: $(VENV)/.ready-dev ## Check format, style and types
+lint: $(VENV)/.ready-dev ## Check format, style, types and the files that a project has
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/repo-review --show err .
 
 format: $(VENV)/.ready-dev ## Format, and correct what can be corrected
 	$(BIN)/ruff format .
