@@ -53,8 +53,10 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         A kernel function, see `Kernel`.
     n_rounds : int or "auto", default="auto"
         Neighbors that are sampled for every point: the paper's L.
-    sampler, draws, kde, weighting, eps
+    sampler, draws, kde, weighting : str
         How they are sampled and weighted: see `similarity_graph`.
+    eps : float or None, default=None
+        Relative error of the kernel degrees: see `similarity_graph`.
     embedding : {"soft", "softer", "degree", "row", "plain", "layout"} or None, default=None
         See `spectral_clustering`. None is "soft", and both "softer" and "layout" where several
         graphs of points in more than three dimensions vote; see the notes.
@@ -105,6 +107,10 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         weights of all, see `count_clusters`; empty where `confidence_` is NaN.
     n_features_in_ : int
 
+    See Also
+    --------
+    spectral_clustering : Partition a graph; says how outliers are treated.
+
     Notes
     -----
     *Bandwidths.* Where `sigma` is None, several scales are compared: moderate bandwidths of
@@ -134,10 +140,6 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
     For the pixels of a picture one bandwidth is better: points whose last two columns are the rows
     and columns of a grid, each place once, get the mean distance within which a pixel has 1/2000 of
     all pixels, as in `kdegraph.datasets.image_points`.
-
-    See Also
-    --------
-    spectral_clustering : Partition a graph; says how outliers are treated.
 
     Examples
     --------
@@ -204,6 +206,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         Returns
         -------
         self
+            The fitted estimator.
 
         Raises
         ------

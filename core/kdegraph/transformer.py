@@ -47,8 +47,10 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         A kernel function, see `Kernel`.
     n_rounds : int or "auto", default="auto"
         Neighbors that are sampled for every point: the paper's L.
-    sampler, draws, kde, weighting, eps
+    sampler, draws, kde, weighting : str
         How they are sampled and weighted: see `similarity_graph`.
+    eps : float or None, default=None
+        Relative error of the kernel degrees: see `similarity_graph`.
     random_state : int, RandomState or None, default=None
         An int gives the same graph in every call.
 
@@ -134,6 +136,7 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         Returns
         -------
         self
+            The fitted transformer.
 
         Raises
         ------

@@ -70,7 +70,9 @@ def test_sdist_holds_what_a_build_and_the_tests_need(built):
     (sdist,) = built.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    files = "pyproject.toml README.md LICENSE Makefile constraints.txt apps/explorer.py CITATION.cff"
+    files = (
+        "pyproject.toml README.md LICENSE Makefile constraints.txt apps/explorer.py CITATION.cff"
+    )
     assert names >= {*files.split(), "tests/conftest.py"}
     assert names >= {f"core/{name}" for name in TYPED if name.startswith("kdegraph/")}
     assert "explorer/kdegraph_explorer/py.typed" in names

@@ -34,8 +34,8 @@ class Column:
         Only numbers can be features, and only numbers and text can be labels. "other" stands for
         columns that are not read, such as lists and empty columns.
     values : (n,) array or None
-        float64 for numbers, with NaN for cells that are missing or hold no number; objects (str or
-        None) for text; datetime64[ms] for dates; None for other columns.
+        Of float64 for numbers, with NaN for cells that are missing or hold no number; of objects
+        (str or None) for text; of datetime64[ms] for dates; None for other columns.
     bad : dict
         Some of the cells of a column of numbers that hold something else, from row to content.
     recognized : {"", "index", "id", "constant", "date"}
@@ -71,7 +71,14 @@ class Column:
         return self.kind in ("number", "text")
 
     def classes(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-        """Return the different values in order, as text, and the index of each row's value."""
+        """Return the different values, and which of them each row has.
+
+        Returns
+        -------
+        (tuple of str, (n,) int64 array)
+            The values in order, as text, and the index of each row's value. Where some are
+            missing, the last value is "(missing)".
+        """
         if self.values is None or not self.classifies:
             raise ValueError(f"column {self.name!r} holds neither text nor numbers")
         if self.numeric:
@@ -201,6 +208,7 @@ class Table:
         Returns
         -------
         Column
+            The column, with its values.
 
         Raises
         ------
