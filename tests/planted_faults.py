@@ -61,10 +61,24 @@ FAULTS = (
         "clustering/test_estimators.py",
     ),
     Fault(
+        "new points are compared by their degrees, not by their places",
+        "core/kdegraph/estimators.py",
+        "queries = points_of(queries, self.metric)",
+        "queries = points_of(queries)",
+        "test_metrics.py",
+    ),
+    Fault(
+        "lengths through the sphere count as lengths along its surface",
+        "core/kdegraph/metrics.py",
+        '"haversine": Metric(_places, _arc)',
+        '"haversine": Metric(_places, lambda distances: distances)',
+        "test_metrics.py",
+    ),
+    Fault(
         "a sigma in the units of the file meets standardized columns",
         "core/kdegraph/cli/_options.py",
-        'if options.scale == "auto" and not isinstance(options.sigma, float):',
-        'if options.scale == "auto":',
+        'options.metric == "euclidean" and not isinstance(options.sigma, float)',
+        'options.metric == "euclidean"',
         "cli/test_commands.py",
     ),
     Fault(

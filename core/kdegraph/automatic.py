@@ -20,8 +20,9 @@ from kdegraph.geometry.neighbor_forest import keeping_lists
 from kdegraph.geometry.neighbors import duplicate_groups
 from kdegraph.graph import similarity_graph
 from kdegraph.graph_parameters import Scale
+from kdegraph.metrics import points_of
 from kdegraph.runtime.progress import responsive
-from kdegraph.validation import check_points, check_seed
+from kdegraph.validation import check_seed
 
 __all__ = ["count_clusters"]
 
@@ -40,6 +41,7 @@ def count_clusters(
     *,
     min_clusters: int = 1,
     max_clusters: int | None = None,
+    metric: str = "euclidean",
     seed: int | None = None,
     progress: Callable[[str, float], object] | None = None,
 ) -> SuggestedNumber:
@@ -55,6 +57,8 @@ def count_clusters(
         Smallest number to find.
     max_clusters : int, optional
         Largest number to find.
+    metric : {"euclidean", "cosine", "haversine"}
+        The distance, see `similarity_graph`.
     seed : int, optional
         For the draws of the graphs, and for the sample if there are more than 3,000 points.
     progress : callable, optional
@@ -98,7 +102,7 @@ def count_clusters(
     >>> count_clusters(X, seed=0)
     3
     """
-    points, seed = check_points(X, keep_single=True), check_seed(seed)
+    points, seed = points_of(X, metric, keep_single=True), check_seed(seed)
     bounds = Bounds.checked(min_clusters, max_clusters)
     if is_pixel_grid(points):
         return SuggestedNumber(bounds.nearest(_count_segments(points, seed, progress)))

@@ -5,11 +5,16 @@ from numpy.typing import ArrayLike
 
 from kdegraph.geometry.neighbor_forest import has_duplicates, has_many_dimensions, near_neighbors
 from kdegraph.geometry.neighbors import duplicate_groups, nearest
-from kdegraph.validation import check_count, check_points, check_seed
+from kdegraph.metrics import points_of
+from kdegraph.validation import check_count, check_seed
 
 
 def estimate_sigma(
-    X: ArrayLike, n_neighbors: int = 10, seed: int | np.random.Generator | None = None
+    X: ArrayLike,
+    n_neighbors: int = 10,
+    seed: int | np.random.Generator | None = None,
+    *,
+    metric: str = "euclidean",
 ) -> float:
     """Estimate a bandwidth: the mean distance to the `n_neighbors`-th nearest other point.
 
@@ -22,15 +27,18 @@ def estimate_sigma(
     seed : None, int or numpy Generator
         Chooses the 5,000 points over which the mean is taken if n is larger. (All points are
         neighbors.) In many dimensions the mean is taken over all points.
+    metric : {"euclidean", "cosine", "haversine"}
+        The distance, see `similarity_graph`.
 
     Returns
     -------
     float
-        Positive and finite, in the units of the points. Larger distances than ten times the median
-        count as that, so that outliers do not set the scale. Points that coincide count as one, so
-        that repeated rows change nothing; but if they coincide because of rounding, as whole
-        numbers do, each one counts, and points that coincide with `n_neighbors` others are excluded
-        from the mean. 1.0 for a single point, or if all points coincide.
+        Positive and finite, in the units of the points, or in kilometers for "haversine". Larger
+        distances than ten times the median count as that, so that outliers do not set the scale.
+        Points that coincide count as one, so that repeated rows change nothing; but if they
+        coincide because of rounding, as whole numbers do, each one counts, and points that coincide
+        with `n_neighbors` others are excluded from the mean. 1.0 for a single point, or if all
+        points coincide.
 
     Raises
     ------
@@ -65,7 +73,7 @@ def estimate_sigma(
     >>> kdegraph.estimate_sigma([[0.0], [1.0], [2.0], [3.0]], n_neighbors=1)
     1.0
     """
-    X = check_points(X, keep_single=True)
+    X = points_of(X, metric, keep_single=True)
     k = check_count(n_neighbors, "n_neighbors")
     rng = np.random.default_rng(check_seed(seed))
     order, starts = duplicate_groups(X)

@@ -14,12 +14,13 @@ from kdegraph.geometry.kernel_functions import KERNELS, exp_neg
 from kdegraph.geometry.kernels import fill_values, scaled_distance
 from kdegraph.geometry.local_scale import rescaled
 from kdegraph.geometry.neighbors import duplicate_groups, nearest, unit_scale
+from kdegraph.metrics import points_of
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.memory import available_memory, format_bytes
 from kdegraph.runtime.progress import responsive, stage_progress
 from kdegraph.scaled_kernel import check_sigma, pair_kernel, resolve_bandwidth
-from kdegraph.validation import check_choice, check_count, check_fraction, check_points
+from kdegraph.validation import check_choice, check_count, check_fraction
 
 # Share of nonzero values below which `full_graph` returns a sparse matrix.
 SPARSE_DENSITY = 0.25
@@ -85,6 +86,7 @@ def full_graph(
     perplexity: float | None = None,
     alpha: float = 0.0,
     kernel: str = "gaussian",
+    metric: str = "euclidean",
     max_bytes: int | None = None,
     progress: Callable[[str, float], object] | None = None,
 ) -> NDArray[np.float64] | scipy.sparse.csr_array:
@@ -104,6 +106,8 @@ def full_graph(
         From 0 to 1: the kernel is divided by ``(g_i g_j) ** alpha``, as for `similarity_graph`.
     kernel : str
         The kernel function, see `Kernel`.
+    metric : {"euclidean", "cosine", "haversine"}
+        The distance, see `similarity_graph`.
     max_bytes : int, optional
         Limit on the memory that the matrix needs while it is built, besides up to about 20 MB of
         working memory; by default half of the memory that is available.
@@ -137,9 +141,9 @@ def full_graph(
     [[0.    0.368]
      [0.368 0.   ]]
     """
-    X = check_points(X)
-    n = len(X)
     check_choice(kernel, "kernel", tuple(KERNELS))
+    X = points_of(X, metric, kernel=kernel)
+    n = len(X)
     bandwidth = resolve_bandwidth(X, check_sigma(sigma, n), perplexity)
     alpha = check_fraction(alpha, "alpha")
     limit = available_memory() // 2 if max_bytes is None else check_count(max_bytes, "max_bytes")
@@ -258,6 +262,7 @@ def knn_graph(
     mode: str = "connectivity",
     sigma: float | str | ArrayLike | None = None,
     kernel: str = "gaussian",
+    metric: str = "euclidean",
     progress: Callable[[str, float], object] | None = None,
 ) -> scipy.sparse.csr_array:
     """Compute the symmetrized k-nearest-neighbor graph.
@@ -282,8 +287,9 @@ def knn_graph(
         Bandwidth for ``mode="kernel"``, as for `similarity_graph`; by default ``estimate_sigma(X,
         n_neighbors, seed=0)``. Not used for "connectivity".
     kernel : str
-        The kernel function for ``mode="kernel"``, see `Kernel`; neighbors are always nearest in the
-        Euclidean distance.
+        The kernel function for ``mode="kernel"``, see `Kernel`; it does not change the neighbors.
+    metric : {"euclidean", "cosine", "haversine"}
+        The distance, see `similarity_graph`.
     progress : callable, optional
         Called as ``progress("nearest neighbors", fraction)``; what it raises stops the work.
 
@@ -312,7 +318,7 @@ def knn_graph(
     """
     if progress is not None:
         progress("nearest neighbors", 0.0)
-    X = check_points(X)
+    X = points_of(X, metric)
     check_choice(mode, "mode", ("connectivity", "kernel"))
     n = len(X)
     reason = (

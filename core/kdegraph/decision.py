@@ -18,6 +18,7 @@ from kdegraph.geometry.neighbor_forest import keeping_lists
 from kdegraph.geometry.neighbors import groups_of_identical
 from kdegraph.graph import similarity_graph
 from kdegraph.graph_parameters import Scale
+from kdegraph.metrics import points_of
 from kdegraph.runtime.progress import StageTimer, responsive
 from kdegraph.stability import (
     N_REPLICATES,
@@ -177,6 +178,7 @@ def decide(
     Parameters
     ----------
     points : (n, d) array
+        Raw points: a metric is one of the parameters of the graph in the settings.
     settings : Settings
     seed : int
     perplexity : float, optional
@@ -205,20 +207,27 @@ def decide(
     (3, 'moderate')
     """
     stages = StageTimer(progress)
-    settings, number = _with_number(points, settings, seed, stages)
-    whole = points if lazily is None else lazily
+    given = {"metric": "euclidean", "kernel": "gaussian"} | settings.graph
+    points = points_of(points, given["metric"], kernel=given["kernel"], keep_single=True)
+    embedded = settings._replace(graph=given | {"metric": "euclidean"})
+    settings, number = _with_number(points, embedded, seed, stages)
     if is_pixel_grid(points):
-        scale = Scale(pixel_sigma(points), perplexity)
-        found = _one_graph(scale, whole, settings, seed, stages)
+        scale, one_graph = Scale(pixel_sigma(points), perplexity), True
     else:
         compared = _compare_scales(points, settings, seed, perplexity, stages)
-        if lazily is None:
-            found = _vote(points, compared, settings, seed, stages)
-        else:
-            found = _one_graph(compared[0].fit.scale, whole, settings, seed, stages)
+        scale, one_graph = compared[0].fit.scale, lazily is not None
+    if not one_graph:
+        found = _vote(points, compared, settings, seed, stages)
+    elif lazily is None:
+        found = _one_graph(scale, points, settings, seed, stages)
+    else:
+        found = _one_graph(scale, lazily, settings._replace(graph=given), seed, stages)
     stages.leave()
     return found._replace(
-        confidence=number.confidence, candidates=number.candidates, timings=stages.timings
+        graph=replace(found.graph, metric=given["metric"]),
+        confidence=number.confidence,
+        candidates=number.candidates,
+        timings=stages.timings,
     )
 
 

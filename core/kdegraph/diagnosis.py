@@ -89,7 +89,7 @@ def diagnose(
         `unequal_columns`; a sigma so large that the mean kernel value exceeds 0.9, or so small that
         more than half of the points have no edge; a graph with more than three times as many
         connected components as clusters, the largest of which lack more than a tenth of the points.
-        Empty for most data.
+        Empty for most data. Columns matter for the metric "euclidean" only.
 
     Raises
     ------
@@ -111,7 +111,8 @@ def diagnose(
     sigma 20 is far above the distances between the points: ...
     """
     points = graph_parts(adjacency).points if points is None else check_points(points, "points")
-    found = [None if points is None else unequal_columns(points, feature_names)]
+    embedded = getattr(adjacency, "metric", "euclidean") != "euclidean"
+    found = [None if points is None or embedded else unequal_columns(points, feature_names)]
     if isinstance(adjacency, SimilarityGraph):
         found += [too_wide(adjacency), too_narrow(adjacency)]
     elif n_clusters is None:

@@ -12,6 +12,7 @@ from kdegraph.decision import Settings, check_noise, cluster_at, decide, seed_of
 from kdegraph.diagnosis import warn_of
 from kdegraph.eigengap import Bounds
 from kdegraph.graph_parameters import ESTIMATOR_PARAMETERS, Scale
+from kdegraph.metrics import points_of
 from kdegraph.scaled_kernel import new_bandwidths
 from kdegraph.validation import check_count, refuse_masked
 
@@ -51,6 +52,9 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         How far densities are divided out of the kernel, see `similarity_graph`.
     kernel : str, default="gaussian"
         A kernel function, see `Kernel`.
+    metric : {"euclidean", "cosine", "haversine"}, default="euclidean"
+        The distance, see `similarity_graph`; for "haversine" the columns are latitude and longitude
+        in degrees, and bandwidths are in kilometers.
     n_rounds : int or "auto", default="auto"
         Neighbors that are sampled for every point: the paper's L.
     sampler, draws, kde, weighting : str
@@ -159,6 +163,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         perplexity: float | None = None,
         alpha: float = 0.0,
         kernel: str = "gaussian",
+        metric: str = "euclidean",
         n_rounds: int | Literal["auto"] = "auto",
         sampler: str = "auto",
         draws: str = "stratified",
@@ -179,6 +184,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         self.perplexity = perplexity
         self.alpha = alpha
         self.kernel = kernel
+        self.metric = metric
         self.n_rounds = n_rounds
         self.sampler = sampler
         self.draws = draws
@@ -340,6 +346,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         refuse_masked(X, "X")
         queries = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         sigma, perplexity = self._scale
-        own = new_bandwidths(self.sigma_, sigma, self._points, queries, perplexity)
-        labels = np.asarray(self._clusters)
-        return memberships(self.graph_, self._points, labels, queries, own)
+        points = points_of(self._points, self.metric)
+        queries = points_of(queries, self.metric)
+        own = new_bandwidths(self.sigma_, sigma, points, queries, perplexity)
+        return memberships(self.graph_, points, np.asarray(self._clusters), queries, own)

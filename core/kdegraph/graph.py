@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kdegraph.graph_parameters import GraphParameters
+from kdegraph.metrics import check_metric, points_of
 from kdegraph.runtime.memory import reuse_freed_memory
 from kdegraph.runtime.progress import StageTimer, responsive
 from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.sampled_graph.sample import sample_graph
 from kdegraph.sampling.choice import draws_from_lists
-from kdegraph.validation import check_points
 
 
 @responsive
@@ -24,6 +24,7 @@ def similarity_graph(
     perplexity: float | None = None,
     alpha: float = 0.0,
     kernel: str = "gaussian",
+    metric: str = "euclidean",
     n_rounds: int | str = "auto",
     sampler: str = "auto",
     draws: str = "stratified",
@@ -59,6 +60,10 @@ def similarity_graph(
         2006).
     kernel : str
         The kernel function, see `Kernel`.
+    metric : {"euclidean", "cosine", "haversine"}
+        The distance in the kernel. "cosine": that between the points divided by their lengths,
+        ``sqrt(2 - 2 cos)`` of the angle. "haversine": kilometers between latitudes and longitudes
+        in degrees, see the notes. The Laplacian kernel has the L1 distance and takes "euclidean".
     n_rounds : int or "auto"
         The paper's L, at least 1; "auto" is `suggest_n_rounds`: 10 to 100, for eigenvalues within
         about 10% of the full graph's, and 30 for local bandwidths and in many dimensions.
@@ -126,6 +131,10 @@ def similarity_graph(
     sums and O(n L) samples. In many dimensions, about O(n log n) comparisons of points for the near
     neighbors, and O(n L) kernel values.
 
+    With the metric "haversine" the points of the graph are on a sphere with the Earth's mean
+    radius, 6371.0088 km. Distances are straight, through the sphere: they are shorter than along
+    its surface by 0.001 % at 100 km and by 0.1 % at 1,000 km.
+
     References
     ----------
     P. Macgregor and H. Sun, "Fast approximation of similarity graphs with kernel density
@@ -147,12 +156,16 @@ def similarity_graph(
     True
     """
     by_tiles = store is not None or hasattr(X, "__dask_graph__")
-    X = _lazy_points(X) if by_tiles else check_points(X, keep_single=True)
+    if by_tiles:
+        points = _lazy_points(X, check_metric(metric, kernel))
+    else:
+        points = points_of(X, metric, kernel=kernel, keep_single=True)
     parameters = GraphParameters(
         sigma=sigma,
         perplexity=perplexity,
         alpha=alpha,
         kernel=kernel,
+        metric=metric,
         n_rounds=n_rounds,
         sampler=sampler,
         draws=draws,
@@ -160,17 +173,17 @@ def similarity_graph(
         weighting=weighting,
         eps=eps,
         seed=seed,
-    ).checked(len(X))
+    ).checked(len(points))
     reuse_freed_memory()
     if by_tiles:
         from kdegraph.tiles.build import sample_by_tiles
         from kdegraph.tiles.graph import TiledGraph
 
-        _check_sampler_of_tiles(X, parameters)
-        path = sample_by_tiles(X, parameters, store, progress, any_seed=seed is None)
+        _check_sampler_of_tiles(points, parameters)
+        path = sample_by_tiles(points, parameters, store, progress, any_seed=seed is None)
         return cast(SimilarityGraph, TiledGraph.load(path))
     stages = StageTimer(progress)
-    sampled = sample_graph(X, parameters, stages)
+    sampled = sample_graph(points, parameters, stages)
     stages.leave()
     return SimilarityGraph(
         **sampled,
@@ -178,17 +191,18 @@ def similarity_graph(
         seed=parameters.seed,
         weighting=parameters.weighting,
         alpha=parameters.alpha,
+        metric=parameters.metric,
         timings=stages.timings,
     )
 
 
-def _lazy_points(X):
-    """Return the points as a checked Dask array."""
+def _lazy_points(X, metric):
+    """Return the points as a checked Dask array, embedded for the metric."""
     try:
         from kdegraph.tiles.points import as_dask_points
     except ImportError as error:
         raise ImportError(f"a store needs Dask ({error}): pip install 'kdegraph[dask]'") from error
-    return as_dask_points(X)
+    return as_dask_points(X, metric)
 
 
 def _check_sampler_of_tiles(X, parameters):

@@ -8,6 +8,7 @@ import numpy as np
 
 from kdegraph.geometry.kernel_functions import KERNELS
 from kdegraph.kde.solvers import make_solver
+from kdegraph.metrics import check_metric
 from kdegraph.scaled_kernel import Bandwidth, check_sigma
 from kdegraph.validation import (
     LOCAL_WORDS,
@@ -43,6 +44,7 @@ class GraphParameters(NamedTuple):
     perplexity: float | None = None
     alpha: float = 0.0
     kernel: str = "gaussian"
+    metric: str = "euclidean"
     n_rounds: int | str = "auto"
     sampler: str = "auto"
     draws: str = "stratified"
@@ -67,6 +69,7 @@ class GraphParameters(NamedTuple):
             perplexity=self.perplexity,
             alpha=check_fraction(self.alpha, "alpha"),
             kernel=check_choice(self.kernel, "kernel", tuple(KERNELS)),
+            metric=check_metric(self.metric, self.kernel),
             n_rounds=_check_n_rounds(self.n_rounds),
             sampler="recursive" if sampler == "auto" and takes_solver else sampler,
             draws=check_choice(self.draws, "draws", ("stratified", "independent")),
@@ -101,10 +104,12 @@ class KeptParameters:
     weighting: str
     eps: float
     alpha: float = 0.0
+    metric: str = "euclidean"
     timings: dict[str, float] = field(default_factory=dict)
 
 
-# Those that files keep as JSON, beside one sigma for all points. Old files have no alpha.
+# Those that files keep as JSON, beside one sigma for all points. Files of earlier versions have no
+# alpha and no metric.
 PLAIN_PARAMETERS = tuple(one.name for one in fields(KeptParameters) if one.name != "sigma")
 
 

@@ -8,13 +8,13 @@ from numpy.typing import ArrayLike, NDArray
 from kdegraph.geometry.kernel_functions import exp_neg
 from kdegraph.geometry.neighbor_forest import has_duplicates, has_many_dimensions, near_neighbors
 from kdegraph.geometry.neighbors import duplicate_groups, nearest
+from kdegraph.metrics import points_of
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.validation import (
     LOCAL_WORDS,
     check_choice,
     check_count,
-    check_points,
     check_positive,
 )
 
@@ -25,6 +25,7 @@ def local_bandwidths(
     perplexity: float | None = None,
     rule: str = "perplexity",
     n_neighbors: int = 7,
+    metric: str = "euclidean",
 ) -> NDArray[np.float64]:
     """Estimate a bandwidth for every point, which follows the density of the points.
 
@@ -45,6 +46,8 @@ def local_bandwidths(
         Perona propose.
     n_neighbors : int
         At least 1, for ``rule="neighbor"``; at most the number of other distinct points is used.
+    metric : {"euclidean", "cosine", "haversine"}
+        The distance, see `similarity_graph`.
 
     Returns
     -------
@@ -100,7 +103,7 @@ def local_bandwidths(
     >>> kdegraph.local_bandwidths(X, rule="neighbor", n_neighbors=1)
     array([ 1.,  1.,  1.,  1., 10., 10., 10., 10.])
     """
-    X = check_points(X, keep_single=True)
+    X = points_of(X, metric, keep_single=True)
     check_choice(rule, "rule", ("perplexity", "moderate", "neighbor"))
     perplexity = _check_perplexity(perplexity, len(X))
     n_neighbors = check_count(n_neighbors, "n_neighbors")

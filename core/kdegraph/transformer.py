@@ -14,6 +14,7 @@ from kdegraph.diagnosis import warn_of
 from kdegraph.geometry.neighbors import unit_scale
 from kdegraph.graph import similarity_graph
 from kdegraph.graph_parameters import ESTIMATOR_PARAMETERS
+from kdegraph.metrics import METRICS, points_of
 from kdegraph.scaled_kernel import kernel_row, new_bandwidths
 from kdegraph.validation import check_choice, check_count, refuse_masked
 
@@ -30,7 +31,8 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
     Parameters
     ----------
     mode : {"affinity", "distance"}, default="affinity"
-        What is stored for an edge: its weight, or the Euclidean distance between its ends.
+        What is stored for an edge: its weight, or the distance between its ends: Euclidean, 1 minus
+        the cosine of the angle, or in kilometers along the surface of the Earth.
     n_neighbors : int or None, default=None
         For ``mode="distance"``. None stores all edges, so that rows have different lengths. An int
         stores as many entries in all rows: the point itself and its `n_neighbors` neighbors in the
@@ -45,6 +47,9 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         How far densities are divided out of the kernel, from 0 to 1.
     kernel : str, default="gaussian"
         A kernel function, see `Kernel`.
+    metric : {"euclidean", "cosine", "haversine"}, default="euclidean"
+        The distance, see `similarity_graph`; for "haversine" the columns are latitude and longitude
+        in degrees, and bandwidths are in kilometers.
     n_rounds : int or "auto", default="auto"
         Neighbors that are sampled for every point: the paper's L.
     sampler, draws, kde, weighting : str
@@ -101,6 +106,7 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         perplexity: float | None = None,
         alpha: float = 0.0,
         kernel: str = "gaussian",
+        metric: str = "euclidean",
         n_rounds: int | Literal["auto"] = "auto",
         sampler: str = "auto",
         draws: str = "stratified",
@@ -115,6 +121,7 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.perplexity = perplexity
         self.alpha = alpha
         self.kernel = kernel
+        self.metric = metric
         self.n_rounds = n_rounds
         self.sampler = sampler
         self.draws = draws
@@ -243,25 +250,28 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         vertices = np.array([fitted_as.get(row.tobytes(), -1) for row in queries])
         fitted, new = np.flatnonzero(vertices >= 0), np.flatnonzero(vertices < 0)
         parts = [self.graph_.adjacency[vertices[fitted]]]
+        points, queries = points_of(points, self.metric), points_of(queries, self.metric)
         if new.size:
             own = new_bandwidths(self.sigma_, self.sigma, points, queries[new], self.perplexity)
             own = np.broadcast_to(own, len(new))
             parts.append(_sample_rows(self.graph_, points, queries[new], own))
         rows = scipy.sparse.vstack(parts, format="csr")[np.argsort(np.append(fitted, new))]
         rows.sort_indices()
-        return self._rows(rows, queries, vertices)
+        return self._rows(rows, points, queries, vertices)
 
     def _fitted_rows(self):
         """Return the rows of the fitted points."""
-        return self._rows(
-            self.graph_.adjacency.copy(), self._points, np.arange(self.n_samples_fit_)
-        )
+        points = points_of(self._points, self.metric)
+        edges = self.graph_.adjacency.copy()
+        return self._rows(edges, points, points, np.arange(self.n_samples_fit_))
 
-    def _rows(self, edges, queries, vertices):
+    def _rows(self, edges, points, queries, vertices):
         """Return edges with their weights, or with their lengths in the mode "distance"."""
         if self.mode == "affinity":
             return edges
-        return distance_rows(edges, self._points, queries, vertices, self.n_neighbors)
+        rows = distance_rows(edges, points, queries, vertices, self.n_neighbors)
+        rows.data = METRICS[self.metric].distance(rows.data)
+        return rows
 
 
 def _kernel_rows(graph, points, queries, bandwidths):

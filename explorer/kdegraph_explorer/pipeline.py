@@ -115,7 +115,7 @@ class Pipeline:
         if request.sigma != "auto":
             return request.sigma
         progress("kernel width", 0.0)
-        return self._stage("sigma", (dataset,), lambda: estimate_sigma(dataset.X, seed=0))[0]
+        return self._stage("sigma", (dataset,), lambda: estimate_sigma(dataset.embedded, seed=0))[0]
 
     def _coarse(self, request, sigma):
         """Return the request for a coarse graph.
@@ -149,7 +149,7 @@ class Pipeline:
             progress(f"{DECISION}: {stage}", fraction)
 
         look = partial(
-            decide, request.dataset.X, Settings(), seed_of(request.seed), progress=announce
+            decide, request.dataset.embedded, Settings(), seed_of(request.seed), progress=announce
         )
         return self._stage("decision", (request.dataset, request.seed), look)[0]
 
@@ -260,9 +260,12 @@ class Pipeline:
             return () if last is None else last.findings
         if memory != "kde":
             return ()
-        names = request.dataset.feature_names
+        dataset = request.dataset
+        by_columns = dataset.metric == "euclidean"  # the columns of other metrics have one unit
+        names = dataset.feature_names if by_columns else None
         look = partial(diagnose, graph, n_clusters=n_clusters, feature_names=names)
-        return tuple(self._stage("findings", clusters_key, look)[0])
+        found = self._stage("findings", clusters_key, look)[0]
+        return tuple(one for one in found if by_columns or one.problem != "columns")
 
     def _colors(self, method, request, labels, reference):
         """Number the clusters so that they keep their colors.
@@ -282,7 +285,7 @@ class Pipeline:
             known = self._known("widths", widths_key)
             width = {"sigma": self._memory["widths"][1]} if known else bandwidth.arguments
             graph = similarity_graph(
-                request.dataset.X,
+                request.dataset.embedded,
                 **width,
                 n_rounds=request.n_rounds,
                 seed=request.seed,
@@ -295,18 +298,18 @@ class Pipeline:
         return (*widths_key, request.n_rounds, request.seed), build
 
     def _knn(self, request, bandwidth, progress):
-        n_neighbors = max(1, min(request.n_neighbors, len(request.dataset.X) - 1))
+        n_neighbors = max(1, min(request.n_neighbors, len(request.dataset.embedded) - 1))
 
         def build():
             progress("nearest neighbors", 0.0)
-            return knn_graph(request.dataset.X, n_neighbors, progress=progress)
+            return knn_graph(request.dataset.embedded, n_neighbors, progress=progress)
 
         return (request.dataset, n_neighbors), build
 
     def _full(self, request, bandwidth, progress):
         def build():
             progress("full graph", 0.0)
-            return sparse_full_graph(request.dataset.X, bandwidth, progress)
+            return sparse_full_graph(request.dataset.embedded, bandwidth, progress)
 
         return (request.dataset, bandwidth), build
 
@@ -383,7 +386,7 @@ def find_clusters(request, graph, n_clusters, spectrum, progress):
         n_clusters,
         seed=request.seed,
         spectrum=spectrum,
-        points=request.dataset.X,
+        points=request.dataset.embedded,
         progress=progress,
     )
 

@@ -20,6 +20,8 @@ def axes(dataset):
 def first_axes(dataset):
     """Return the two axes that points are drawn along at first."""
     names = axes(dataset)
+    if dataset.metric == "haversine":
+        return names[1], names[0]  # a map: the longitude is horizontal
     return names[0], names[min(1, len(names) - 1)]
 
 
@@ -40,6 +42,8 @@ def perpendicular(dataset, horizontal, vertical):
 
     With the units of this space, no distance is then larger on the screen than there.
     """
+    if dataset.metric != "euclidean":
+        return False
     kinds = {name in dataset.feature_names for name in (horizontal, vertical)}
     return horizontal != vertical and len(kinds) == 1
 
@@ -68,9 +72,19 @@ def positions(dataset, horizontal, vertical):
 
 
 def _along(dataset, components, name):
-    if name in dataset.feature_names:
-        return dataset.X[:, dataset.feature_names.index(name)]
-    return components[:, COMPONENTS.index(name)]
+    if name not in dataset.feature_names:
+        return components[:, COMPONENTS.index(name)]
+    number = dataset.feature_names.index(name)
+    values = dataset.X[:, number]
+    return _unwrapped(values) if dataset.metric == "haversine" and number == 1 else values
+
+
+def _unwrapped(longitude):
+    """Return longitudes in degrees that do not jump where points lie on both sides of 180."""
+    ascending = np.unique(longitude)
+    gaps = np.diff(ascending, append=ascending[0] + 360)
+    last = ascending[np.argmax(gaps)]  # the widest gap follows it
+    return longitude + 360 * ((longitude <= last) & (last < ascending[-1]))
 
 
 def principal_components(X):

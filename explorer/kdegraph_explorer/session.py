@@ -353,7 +353,7 @@ class Session:
 def _counted(dataset, progress, publish):
     """Count the clusters of points, whatever graph is chosen for them."""
     process.wait(progress)
-    return count_clusters(dataset.X, seed=0, progress=progress)
+    return count_clusters(dataset.embedded, seed=0, progress=progress)
 
 
 def explain(error):

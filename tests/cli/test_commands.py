@@ -71,6 +71,21 @@ def test_the_command_and_the_estimator_find_the_same_clusters(run, tmp_path, k):
     np.testing.assert_array_equal(np.load(tmp_path / "labels.npy"), model.labels_)
 
 
+@pytest.mark.parametrize("method", ["kde", "knn"])
+def test_places_on_the_earth(run, tmp_path, method):
+    lines = ["lat,lon,island"]
+    for i in range(60):
+        side = 1 if i % 3 else -1  # of the date line
+        lines.append(f"{-17 - i % 2 + 0.003 * i},{side * (180 - 0.001 * i)},{i % 2}")
+    (tmp_path / "islands.csv").write_text("\n".join(lines))
+    options = ("--columns", "lat,lon", "--label", "island", "--metric", "haversine")
+    result = run("cluster", "islands.csv", "-k", 2, *options, "--method", method)
+    assert result.exit_code == 0, result.output
+    assert "1.000 (adjusted Rand index with column 'island')" in result.stdout
+    assert "very different scales" not in result.stderr
+    assert method == "knn" or "haversine metric" in result.stdout
+
+
 def test_doubtful_points_are_noise_on_request(run, tmp_path):
     X = np.random.default_rng(0).normal(size=(200, 2))
     X[100:, 0] += 2.0

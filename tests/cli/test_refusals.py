@@ -21,6 +21,9 @@ REFUSED = {
     "cluster moons.csv --sigma local --perplexity 300": ("perplexity", "n = 300; got 300"),
     "cluster moons.csv --alpha 1.5": ("--alpha", "1.5 is not in the range"),
     "cluster moons.csv --alpha nan": ("alpha must lie in [0, 1]",),
+    "cluster moons.csv --metric haversine --scale standardize": (
+        "--metric haversine takes degrees",
+    ),
     "cluster moons.csv --method knn --alpha 0.5": ("--alpha goes with --method kde",),
     "cluster moons.csv --method knn --sigma local": ("--sigma local goes with --method kde",),
     "cluster moons.csv --rounds 2.5": ("--rounds", "not a valid integer"),

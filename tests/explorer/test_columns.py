@@ -9,6 +9,8 @@ from kdegraph_explorer.exports import session_file
 from kdegraph_explorer.history import take
 from kdegraph_explorer.sources import column_facts
 from kdegraph_explorer.sources.column_facts import N_BARS, facts
+from kdegraph_explorer.views.alerts import advice, left_out
+from kdegraph_explorer.views.alerts import standardized as standardized_words
 from kdegraph_explorer.views.columns import ColumnTable
 from kdegraph_explorer.views.controls import DataControls
 from sklearn.datasets import load_iris
@@ -186,7 +188,7 @@ def test_a_refused_choice_of_columns_is_said_until_another_is_made(sessions):
 
 # ---- scales: columns in logarithms, standardized, weighted
 
-INCOME = 10 ** (3 + GROUP + RNG.normal(0, 0.05, N))
+INCOME = 10 ** (1 + GROUP + RNG.normal(0, 0.05, N))
 AGE = RNG.normal(40, 10, N)
 SCALED = b"income,age,kind\n" + b"\n".join(
     b"%f,%f,%s" % (income, age, b"uv"[g : g + 1])
@@ -235,6 +237,46 @@ def test_all_features_are_standardized_at_once_and_undone(explorer):
     table._handle_msg({"standardize": False})
     settle(explorer)
     assert session.sources["upload"].standardize == []
+
+
+# Two groups differ in width; price, in another unit, decides alone as it stands.
+UNEQUAL = {"width": 4 * GROUP + RNG.normal(size=N), "price": RNG.normal(9000, 1500, N)}
+
+
+def test_columns_of_different_units_are_standardized_until_one_click(sessions):
+    session = sessions()
+    source = give_file(session, csv(**UNEQUAL, label=GROUP))
+    state = session.state
+    assert source.standardize == ["width", "price"]
+    assert state.outcome("kde").scores["Adjusted Rand index"] > 0.8
+    words = standardized_words(state, source)
+    assert "column price varies by" in words
+    assert "All columns are standardized" in words
+    assert not advice(state)
+    source.standardize_all(False)
+    session.wait(PATIENCE)
+    assert standardized_words(state, source) == ""
+    assert "very different scales" in advice(state)[0]
+    assert state.dataset.X[:, 1].mean() > 8000
+    again = sessions()
+    again.restore(session_file.read(again, session_file.write(session)))
+    again.wait(PATIENCE)
+    assert again.sources["upload"].standardize == []
+
+
+def test_rows_with_missing_cells_are_left_out_and_it_is_said(sessions):
+    session = sessions()
+    source = give_file(session, csv(**UNEQUAL) + b"\n1.0,\n")
+    state = session.state
+    assert state.dataset.n_points == N
+    assert source.incomplete
+    assert source.all_standardized
+    assert left_out(state, source) == (
+        "1 row with missing cells is left out, see “Leave out incomplete rows”."
+    )
+    give_file(session, csv(**UNEQUAL), "whole.csv")
+    assert not source.incomplete
+    assert left_out(state, source) == ""
 
 
 def test_no_logarithm_of_what_is_not_above_zero(explore):

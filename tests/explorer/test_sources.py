@@ -131,7 +131,7 @@ def test_table_offers_its_columns_and_labels_which_can_be_chosen(session):
     assert state.dataset.feature_names == ("width", "height", "weight")
     assert source.param.columns.objects == ["width", "height", "weight"]
     assert source.param.label_column.objects == ["none", "width", "height", "kind", "weight"]
-    assert source.applicable() == ("file", "columns", "label_column", "incomplete")
+    assert source.applicable() == ("file", "columns", "label_column", "incomplete", "metric")
     assert state.outcome("kde") is not None
     source.param.update(columns=["height", "width"], label_column="kind")
     session.wait(PATIENCE)
@@ -169,7 +169,6 @@ BAD = {
     "notes.txt": b"hello",
     "empty.csv": b"",
     "words.csv": b"a,b\nx,y\n",
-    "hole.csv": b"a,b\n1,2\n,3\n",
     "no.npy": b"not an array",
     "four axes.npy": npy_bytes(np.zeros((2, 2, 2, 2))),
     "cut.png": png(np.zeros((9, 9, 3), dtype=np.uint8))[:40],
@@ -191,15 +190,17 @@ def test_bad_file_says_why_and_keeps_the_data(session):
         assert "Traceback" not in state.error
 
 
-def test_columns_can_be_chosen_after_a_table_with_holes_was_refused(session):
+def test_rows_with_holes_count_again_if_they_are_complete_in_other_columns(session):
     state = give(session, "holes.csv", b"a,b,c\n1,2,3\n,3,4\n5,6,9\n")
-    assert state.error
-    session.sources["upload"].incomplete = True
-    session.wait(PATIENCE)
     assert state.error == ""
     assert state.dataset.n_points == 2
-    session.sources["upload"].param.update(incomplete=False, columns=["b", "c"])
+    source = session.sources["upload"]
+    source.incomplete = False
     session.wait(PATIENCE)
+    assert "leave out incomplete rows" in state.error
+    source.columns = ["b", "c"]
+    session.wait(PATIENCE)
+    assert state.error == ""
     assert state.dataset.n_points == 3
 
 

@@ -31,6 +31,7 @@ INTERFACE = {
 LAYERS = (
     {"validation"},
     {"runtime"},
+    {"metrics"},
     {"eigengap"},
     {"costs"},
     {"geometry"},

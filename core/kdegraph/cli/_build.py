@@ -56,7 +56,7 @@ def build_with_clusters(data, clusters, options, progress):
     from kdegraph.decision import Settings, decide, seed_of
 
     parameters = kde_parameters(options)
-    given = {name: parameters[name] for name in ("alpha", "kernel", "n_rounds")}
+    given = {name: parameters[name] for name in ("alpha", "kernel", "metric", "n_rounds")}
     settings = Settings(clusters, given, {})
     seed = seed_of(options.seed % 2**32)  # NumPy's RandomState takes no larger ones
     found = decide(data.X, settings, seed, progress=progress)
@@ -71,6 +71,7 @@ def kde_parameters(options):
         "perplexity": options.perplexity,
         "alpha": options.alpha or 0.0,
         "kernel": options.kernel,
+        "metric": options.metric,
         "n_rounds": options.rounds or "auto",
         "seed": options.seed,
     }
@@ -81,7 +82,8 @@ def describe_kernel(graph, how=""):
     from kdegraph.diagnosis import bandwidth_in_words
 
     density = f"alpha {graph.alpha:g}, " if graph.alpha > 0 else ""
-    return f"{graph.kernel} kernel, {bandwidth_in_words(graph.sigma)}{how}, {density}"
+    metric = f"{graph.metric} metric, " if graph.metric != "euclidean" else ""
+    return f"{metric}{graph.kernel} kernel, {bandwidth_in_words(graph.sigma)}{how}, {density}"
 
 
 def _build_knn(data, options, progress):
@@ -94,7 +96,7 @@ def _build_knn(data, options, progress):
     sigma, how = options.sigma, "given"
     if sigma == "auto":
         stages.enter("sigma")
-        sigma, how = estimate_sigma(data.X, seed=options.seed), "estimated"
+        sigma, how = estimate_sigma(data.X, seed=options.seed, metric=options.metric), "estimated"
     stages.enter("nearest neighbors")
     adjacency = knn_graph(
         data.X,
@@ -102,6 +104,7 @@ def _build_knn(data, options, progress):
         mode="connectivity" if sigma is None else "kernel",
         sigma=sigma,
         kernel=options.kernel,
+        metric=options.metric,
         progress=progress,
     )
     stages.leave()
@@ -125,7 +128,7 @@ def line_on_graph(words, n_edges, n_points):
     return "graph", f"{words}: {n_edges:,} edges, {2 * n_edges / n_points:.1f} per point"
 
 
-def print_warnings(built, found, n_clusters=None):
+def print_warnings(built, found, metric, n_clusters=None):
     """Print what --scale auto has done with the columns of an `Input`, and possible problems of the
     graph, with their remedies, to standard error.
     """
@@ -134,6 +137,8 @@ def print_warnings(built, found, n_clusters=None):
     if found.note is not None:
         click.echo(f"Note: {found.note}", err=True)
     points, names = found.scaled.X, found.scaled.feature_names
+    if metric != "euclidean":
+        points = names = None  # their columns have one unit
     for finding in diagnose(built.graph, points=points, n_clusters=n_clusters, feature_names=names):
         sentence = finding
         if finding.problem == "columns":

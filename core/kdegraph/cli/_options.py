@@ -5,9 +5,11 @@ from typing import Any, NamedTuple
 
 import click
 
-# As in `kdegraph.validation` and `kdegraph.geometry.kernel_functions`, which take long to import.
+# As in `kdegraph.validation`, `kdegraph.geometry.kernel_functions` and `kdegraph.metrics`, which
+# take long to import.
 LOCAL_WORDS = ("local", "moderate")
 KERNELS = ("gaussian", "laplacian", "exponential", "matern-3/2", "matern-5/2")
+METRICS = ("euclidean", "cosine", "haversine")
 FILE = click.Path(exists=True, dir_okay=False)
 
 
@@ -104,6 +106,14 @@ _OPTIONS = (
         help="Kernel function of the graph.",
     ),
     click.option(
+        "--metric",
+        type=click.Choice(METRICS),
+        default="euclidean",
+        show_default=True,
+        help="Distance in the kernel. cosine: by the angle alone, for embeddings; haversine: "
+        "kilometers between latitudes and longitudes in degrees, such as --columns lat,lon.",
+    ),
+    click.option(
         "--rounds",
         type=Auto(click.IntRange(min=1), "number"),
         help="Neighbors drawn per point (the paper's L). [default: auto]",
@@ -160,6 +170,8 @@ def check_options(given):
             raise click.UsageError(f"--sigma {options.sigma} goes with --method kde")
         if options.alpha is not None:
             raise click.UsageError("--alpha goes with --method kde")
+    if options.metric == "haversine" and options.scale == "standardize":
+        raise click.UsageError("--metric haversine takes degrees, which --scale standardize alters")
     if options.perplexity is not None and not local:
         raise click.UsageError("--perplexity goes with --sigma local and --sigma moderate")
     return options
@@ -230,7 +242,8 @@ def _scale_columns(data, options):
     from kdegraph.diagnosis import unequal_columns
 
     unequal = None
-    if options.scale == "auto" and not isinstance(options.sigma, float):
+    units_matter = options.metric == "euclidean" and not isinstance(options.sigma, float)
+    if options.scale == "auto" and units_matter:
         unequal = unequal_columns(data.X, data.feature_names)
     if unequal is None and options.scale != "standardize":
         return data, None

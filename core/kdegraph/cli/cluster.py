@@ -139,7 +139,8 @@ def _cluster_in_memory(file, clusters, path, given, quiet):
             labels = result.labels if decision is None else decision.labels(options.noise)
             _write(path, found, labels)
     if not quiet:
-        print_warnings(built, found, None if clusters == "auto" else clusters)
+        wanted = None if clusters == "auto" else clusters
+        print_warnings(built, found, options.metric, wanted)
     n_left_out = found.n_rows - data.n_points
     lines = [
         *lines_on_data(file, found, f", {n_left_out:,} rows left out" if n_left_out else ""),

@@ -65,7 +65,7 @@ def graph(file, output, quiet, **given):
         built = build(found.scaled, options, progress)
         _write(path, built, found.data)
     if not quiet:
-        print_warnings(built, found)
+        print_warnings(built, found, options.metric)
         lines = [
             *lines_on_data(file, found),
             line_on_graph(built.words, built.adjacency.nnz // 2, found.data.n_points),

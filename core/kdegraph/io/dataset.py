@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kdegraph.metrics import points_of
 from kdegraph.validation import as_array, check_positive
 
 
@@ -41,6 +43,8 @@ class Dataset:
     shape : (rows, columns), optional
         The grid of the points of a picture, in row-major order. It is smaller than the picture if
         that was scaled down.
+    metric : {"euclidean", "cosine", "haversine"}
+        The distance that suits the data, see `kdegraph.similarity_graph`.
 
     Examples
     --------
@@ -62,6 +66,7 @@ class Dataset:
     rows: NDArray[np.int64] | None = field(default=None, repr=False)
     image: NDArray[np.uint8] | None = field(default=None, repr=False)
     shape: tuple[int, int] | None = None
+    metric: str = "euclidean"
 
     def __post_init__(self) -> None:
         if not self.feature_names:
@@ -72,6 +77,14 @@ class Dataset:
     def n_points(self) -> int:
         """The number of points n."""
         return len(self.X)
+
+    @cached_property
+    def embedded(self) -> NDArray[np.float64]:
+        """Points whose Euclidean distances are those of the `metric`; `X` itself for "euclidean".
+
+        A ValueError is raised if the metric does not suit `X`.
+        """
+        return points_of(self.X, self.metric)
 
     def subset(self, points: ArrayLike) -> Self:
         """Return some of the points with their labels and names.

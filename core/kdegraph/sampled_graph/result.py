@@ -46,8 +46,11 @@ class SimilarityGraph(KeptParameters):
         The exponent of the densities that divide the kernel.
     densities : (n,) float64 or None
         These densities, ``g(x_i)`` to the relative error `eps`; None for an `alpha` of 0.
+    metric : {"euclidean", "cosine", "haversine"}
+        The distance in the kernel.
     points : (n, d) float64 or float32, or None
-        The points, not copied.
+        The points, not copied; for other metrics than "euclidean" those between which the Euclidean
+        distance is that of the metric: of length 1, or on a sphere, in kilometers.
     order : (n,) int32 or None
         The points in the order of a tree, in which points near each other have near positions.
         `spectrum` is faster with it.

@@ -69,6 +69,8 @@ def _describe(X, options):
     """Return what the graph depends on, except for the coordinates of the points."""
     described = {"shape": list(X.shape)} | options._asdict()
     del described["draws"], described["kde"]  # only the recursive sampler depends on these
+    if options.metric == "euclidean":
+        del described["metric"]  # folders of earlier versions do not name it
     if isinstance(options.sigma, np.ndarray):
         described["sigma"] = f"an array with the checksum {checksum(options.sigma)}"
     return described
@@ -92,7 +94,7 @@ def _sample(points, options, folder, stages):
     for tile in range(tiles):
         folder.remove(f"sent-{tile}")
     n_rounds, sampler = folder.read(PLAN, "n_rounds", "sampler")
-    names = ("kernel", "seed", "weighting", "eps", "alpha")
+    names = ("kernel", "metric", "seed", "weighting", "eps", "alpha")
     parameters = {name: getattr(options, name) for name in names}
     parameters |= {"n_rounds": n_rounds, "sampler": sampler, "draws": "independent"}
     write_result(folder, parameters | {"timings": stages.timings})

@@ -64,7 +64,8 @@ def unpack_zarr(path, folder, progress=None):
             if not folder.has(ORDER):
                 _write_order(path, arrays, parameters, folder)
             _unpack_rows(path, folder, stages)
-            write_result(folder, {name: parameters[name] for name in PLAIN_PARAMETERS})
+            kept = {name: parameters[name] for name in PLAIN_PARAMETERS if name in parameters}
+            write_result(folder, kept)
 
 
 def _write_order(path, arrays, parameters, folder):

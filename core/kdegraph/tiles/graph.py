@@ -45,7 +45,7 @@ class TiledGraph(KeptParameters):
         Number of blocks of each array.
     sigma : float or (n,) float64
         Bandwidth that was used, or that of every point.
-    kernel, n_rounds, seed, sampler, draws, weighting, eps, alpha, timings
+    kernel, n_rounds, seed, sampler, draws, weighting, eps, alpha, metric, timings
         As in `SimilarityGraph`.
 
     Examples

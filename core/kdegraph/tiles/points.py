@@ -3,6 +3,7 @@
 import dask.array as da
 import numpy as np
 
+from kdegraph.metrics import METRICS, check_two_columns
 from kdegraph.tiles import scheduler
 from kdegraph.tiles.folder import Folder
 from kdegraph.validation import as_array, check_finite, check_points
@@ -10,9 +11,9 @@ from kdegraph.validation import as_array, check_finite, check_points
 STEP, NAME = "points", "X"
 
 
-def as_dask_points(X):
+def as_dask_points(X, metric="euclidean"):
     """Return points as a Dask array with whole rows in each chunk, checked as far as is possible
-    without computing it.
+    without computing it, embedded for the metric.
     """
     if not isinstance(X, da.Array):
         X = da.from_array(check_points(X))
@@ -26,7 +27,14 @@ def as_dask_points(X):
         raise ValueError(f"X has no points or no columns (shape {X.shape})")
     if X.dtype.kind not in "fiub":
         raise ValueError(f"X must hold numbers, got dtype {X.dtype}")
-    return X.rechunk({1: -1})
+    X = X.rechunk({1: -1})
+    if metric == "euclidean":
+        return X
+    if metric == "haversine":
+        check_two_columns(X)
+    embed = METRICS[metric].embed
+    width = embed(np.ones((1, X.shape[1]))).shape[1]
+    return X.map_blocks(embed, dtype=np.float64, chunks=(X.chunks[0], (width,)))
 
 
 def gather_points(X, folder, progress=None):

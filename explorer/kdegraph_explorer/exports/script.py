@@ -21,7 +21,7 @@ def write(session):
         "import kdegraph",
         "",
         *source.program(data, state.shown),
-        "X = data.X",
+        *_points(state.shown),
         "",
         *_graph(kde, request),
         _spectrum("graph", "spectrum", kde, request),
@@ -39,6 +39,17 @@ def write(session):
         "",
     ]
     return "\n".join(lines).encode()
+
+
+def _points(dataset):
+    if dataset.metric == "euclidean":
+        return ["X = data.X"]
+    return [
+        "from kdegraph.metrics import points_of",
+        "",
+        "# Points between which the Euclidean distance is the chosen one.",
+        f"X = points_of(data.X, {dataset.metric!r})",
+    ]
 
 
 def _graph(outcome, request):

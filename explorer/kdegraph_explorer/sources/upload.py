@@ -3,11 +3,12 @@
 import base64
 import io
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import param
 from kdegraph import datasets
+from kdegraph.diagnosis import unequal_columns
 
 from ..checks import quoted
 from ..point_columns import TableDataset
@@ -16,12 +17,34 @@ from .base import Source
 from .column_facts import facts
 from .column_scales import SCALES, ColumnScales, checked_scales, scaling_of
 from .generators import PIXELS
+from .places import are_places, with_metric
 
 NO_LABELS = "none"
 COLUMN_CHOICES = ("columns", "label_column", *SCALES)  # these belong to the columns of one file
 # Bytes of the largest data file that a session file contains. For a larger one it has the name and
 # the checksum.
 MAX_PACKED = 64 * 2**20
+
+
+class NewTable(NamedTuple):
+    """Hold what is chosen by itself for a table that is opened."""
+
+    file: Any = None
+    n_incomplete: int = 0  # rows that are left out, as cells are missing
+    unequal: str = ""  # why the columns are standardized; empty if they are not
+    standardize: tuple[str, ...] = ()
+    metric: str = "euclidean"
+
+    @classmethod
+    def of(cls, file, table, dataset):
+        """Choose for the points of the complete rows of a table."""
+        n_incomplete = table.n_rows - dataset.n_points
+        if are_places(dataset):
+            return cls(file, n_incomplete, metric="haversine")
+        finding = unequal_columns(dataset.X, dataset.feature_names)
+        if finding is None:
+            return cls(file, n_incomplete)
+        return cls(file, n_incomplete, finding.observation, dataset.feature_names)
 
 
 class Upload(ColumnScales, Source):
@@ -35,8 +58,8 @@ class Upload(ColumnScales, Source):
 
     key = "upload"
     label = "File"
-    controls = ("file", *COLUMN_CHOICES, "incomplete", "pixels")
-    same_points = COLUMN_CHOICES
+    controls = ("file", *COLUMN_CHOICES, "incomplete", "metric", "pixels")
+    same_points = (*COLUMN_CHOICES, "metric")
     widgets: ClassVar[dict] = {
         "file": "file",
         "columns": "columns",
@@ -57,8 +80,19 @@ class Upload(ColumnScales, Source):
     incomplete = param.Boolean(
         False, label="Leave out incomplete rows", doc="Leave out rows in which a number is missing."
     )
+    metric = param.Selector(
+        default="euclidean",
+        objects={
+            "Euclidean": "euclidean",
+            "Angle (cosine), for embeddings": "cosine",
+            "Kilometers, of latitude and longitude": "haversine",
+        },
+        label="Distance",
+        doc="Between points: straight, by their directions alone, or on the Earth, in degrees.",
+    )
     color_column = param.String(doc="The column by which the points are colored; empty for none.")
     facts = param.Parameter(default=(), doc="The `ColumnFacts` of all columns of the table.")
+    new_table = param.Parameter(default=NewTable(), doc="What was chosen for the table by itself.")
     pixels = param.Selector(
         default=10_000,
         objects=list(PIXELS),
@@ -72,13 +106,14 @@ class Upload(ColumnScales, Source):
         self._contents_of = None
         self._found = None
         self._wanted = {}  # choices of columns for a file that has not been read yet
+        self._opened = NewTable()
 
     def applicable(self):
         if self.contents is None:
             return ("file",)
         if self.contents.kind == "image":
             return ("file", "pixels")
-        return ("file", "columns", "label_column", "incomplete")
+        return ("file", "columns", "label_column", "incomplete", "metric")
 
     def role(self, name):
         """Return the use of a column: "feature", "label", only "color", or "ignore"."""
@@ -123,7 +158,9 @@ class Upload(ColumnScales, Source):
         if self.file is None:
             return None
         file, contents, pixels, wanted = self.file, self.contents, self.pixels, self._wanted
-        options = {"dropna": self.incomplete}
+        metric = self.metric
+        is_new = self._opened.file is not file and not wanted
+        options = {"dropna": self.incomplete or is_new}
         if self._contents_of is file:
             wanted = {name: getattr(self, name) for name in COLUMN_CHOICES}
         else:
@@ -141,8 +178,13 @@ class Upload(ColumnScales, Source):
                 if found.kind == "image":
                     return found.to_dataset(max_pixels=pixels)
                 dataset = found.to_dataset(**options)
-                scaled = datasets.rescale(dataset, **scaling_of(wanted)) if wanted else dataset
-                return TableDataset.of(scaled, found)
+                scaling, distance = scaling_of(wanted) if wanted else {}, metric
+                if is_new:
+                    self._opened = opened = NewTable.of(file, found, dataset)
+                    scaling, distance = {"standardize": opened.standardize}, opened.metric
+                if distance != "haversine":  # degrees stay as they are
+                    dataset = datasets.rescale(dataset, **scaling)
+                return TableDataset.of(with_metric(dataset, distance), found)
             except ValueError as error:
                 text = str(error)
                 raise ValueError(text if found.name in text else f"{found.name}: {text}") from None
@@ -150,7 +192,18 @@ class Upload(ColumnScales, Source):
         return load
 
     def settle(self):
-        """See `Source.settle`; offer the columns of a new table."""
+        """See `Source.settle`; offer the columns of a new table, and show what was chosen."""
+        self._offer_columns()
+        if self._opened is not self.new_table and self._opened.file is self._contents_of:
+            self.param.update(
+                new_table=self._opened,
+                standardize=[*self._opened.standardize],
+                incomplete=self._opened.n_incomplete > 0,
+                metric=self._opened.metric,
+            )
+
+    def _offer_columns(self):
+        """Offer the columns of a new table."""
         if self._found is None or self._found[0] is self._contents_of:
             return
         self._contents_of, self.contents, self.facts = self._found
@@ -174,6 +227,8 @@ class Upload(ColumnScales, Source):
     def restore(self, data):
         """See `Source.restore`; the columns of another file are chosen after it has been read."""
         data = dict(data)
+        if data["file"] is not self._contents_of:
+            self.new_table = self._opened = NewTable()
         if data["file"] is not self._contents_of and data["columns"]:
             self._wanted = {name: data.pop(name) for name in COLUMN_CHOICES}
         else:
@@ -246,6 +301,8 @@ class Upload(ColumnScales, Source):
             return [f"data = kdegraph.datasets.load({name!r}, max_pixels={data['pixels']!r})"]
         options = {**_chosen(data), "dropna": data["incomplete"]}
         scaling = {key: value for key, value in scaling_of(data).items() if value}
+        if dataset.metric == "haversine":
+            options["columns"], scaling = list(dataset.feature_names), {}
         lines = [f"data = kdegraph.datasets.load({name!r}, {_arguments(options)})"]
         if scaling:
             lines.append(f"data = kdegraph.datasets.rescale(data, {_arguments(scaling)})")

@@ -1,5 +1,7 @@
 """Show alerts and the steps of the tour above the plots."""
 
+from functools import partial
+
 import panel_material_ui as pmui
 
 from ..assets import style_sheet
@@ -116,6 +118,16 @@ def alerts(session):
     retry = button("Try again", sentence, again, width=96, css_classes=["kg-retry"], **style)
     sentence = "Compute what the choices ask for."
     resume = button("Compute again", sentence, again, width=120, css_classes=["kg-again"], **style)
+    table = session.sources[Upload.key]
+    sentence = "Leave the columns as they are in the file."
+    as_in_file = button(
+        "As in the file",
+        sentence,
+        lambda: table.standardize_all(False),
+        width=128,
+        css_classes=["kg-as-in-file"],
+        **style,
+    )
     return (
         Alert(
             session,
@@ -126,6 +138,15 @@ def alerts(session):
             retry,
         ),
         Alert(session, "info", "kg-stopped", stopped, ["stopped", "stage"], resume),
+        Alert(session, "info", "kg-left-out", partial(left_out, table=table), ["result", "shown"]),
+        Alert(
+            session,
+            "info",
+            "kg-standardized",
+            partial(standardized, table=table),
+            ["result", "shown"],
+            as_in_file,
+        ),
         Alert(
             session,
             "warning",
@@ -134,6 +155,24 @@ def alerts(session):
             ["result", "shown"],
         ),
     )
+
+
+def standardized(state, table):
+    """Say that the columns of the uploaded table have been standardized, and why."""
+    reason = table.new_table.unequal
+    if state.source != table.key or not (reason and table.all_standardized):
+        return ""
+    sentence = f"{reason[0].upper()}{reason[1:]}"
+    return f"{sentence}. All columns are standardized, so that each counts as much as the others."
+
+
+def left_out(state, table):
+    """Say that rows of the uploaded table have been left out."""
+    number = table.new_table.n_incomplete
+    if state.source != table.key or not (number and table.incomplete):
+        return ""
+    rows = "row with missing cells is" if number == 1 else "rows with missing cells are"
+    return f"{number:,} {rows} left out, see {_label('incomplete', Upload)}."
 
 
 def stopped(state):

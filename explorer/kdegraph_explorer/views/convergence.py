@@ -110,7 +110,7 @@ class RoundsView(View):
 
     def _update(self):
         outcome = self.state.outcome("kde")
-        if outcome is None or outcome.graph.points is not self.state.shown.X:
+        if outcome is None or outcome.graph.points is not self.state.shown.embedded:
             self._graph = self.adjacency = self._colors = None
             self._plots.update()
             return

@@ -153,7 +153,7 @@ class OnePointView(View):
         return Seen(graph, found, halvings(graph, tree, point, draw), tree, pictures)
 
     def _show(self, request, seen):
-        if seen.graph.points is not self.state.shown.X:
+        if seen.graph.points is not self.state.shown.embedded:
             return
         self._shown = seen
         self._step = ALL_STEPS

@@ -121,9 +121,9 @@ class ScalingView(View):
         methods = tuple(method for method in ALL_METHODS if method in self.methods.value)
         if state.dataset is None or not methods:
             return None
-        source, X = self.session.sources[state.source], state.dataset.X
+        source, X = self.session.sources[state.source], state.dataset.embedded
         like = source.sized(2) is not None
-        points = (lambda n: source.sized(n)().X) if like else partial(part_of, X)
+        points = (lambda n: source.sized(n)().embedded) if like else partial(part_of, X)
         sizes = tuple(n for n in TIMED_SIZES if n <= self.largest.value and (like or n <= len(X)))
         sizes = sizes or (len(X),)
         return Series(

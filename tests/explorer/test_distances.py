@@ -1,0 +1,103 @@
+"""Distances of uploaded tables: angles, and places on the Earth, recognized by their names."""
+
+import runpy
+
+import numpy as np
+import pytest
+from explorer_objects import PATIENCE, give_file
+from kdegraph.metrics import points_of
+from kdegraph_explorer.exports import EXPORTS, session_file
+from kdegraph_explorer.projection import positions
+
+RNG = np.random.default_rng(0)
+N = 120
+GROUP = np.arange(N) % 2
+LATITUDE = RNG.normal(-17 - GROUP, 0.2)
+LONGITUDE = (RNG.normal(180 - 5 * GROUP, 0.2) + 180) % 360 - 180  # across the date line
+
+
+def csv(**columns):
+    rows = [",".join(map(str, row)) for row in zip(*columns.values(), strict=True)]
+    return "\n".join([",".join(columns), *rows]).encode()
+
+
+PLACES = csv(lon=LONGITUDE, lat=LATITUDE, label=GROUP)
+
+
+def agreement(session):
+    return session.state.outcome("kde").scores["Adjusted Rand index"]
+
+
+def test_places_are_recognized_and_lie_on_a_map(sessions, tmp_path, monkeypatch):
+    session = sessions()
+    source = give_file(session, PLACES)
+    state = session.state
+    assert source.metric == "haversine"
+    assert (state.horizontal, state.vertical) == ("lon", "lat")
+    assert agreement(session) == 1.0
+    np.testing.assert_array_equal(state.dataset.X, np.c_[LATITUDE, LONGITUDE])
+    expected = points_of(np.c_[LATITUDE, LONGITUDE], "haversine")
+    np.testing.assert_array_equal(state.outcome("kde").graph.points, expected)
+
+    shown = positions(state.dataset, "lon", "lat")
+    assert np.ptp(shown[:, 0]) < 10  # the date line does not divide the map
+    np.testing.assert_allclose((shown[:, 0] - LONGITUDE) % 360, 0, atol=1e-9)
+    np.testing.assert_array_equal(shown[:, 1], LATITUDE)
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_bytes(PLACES)
+    script = next(export for export in EXPORTS if export.key == "script").make(session)
+    (tmp_path / "again.py").write_bytes(script)
+    found = runpy.run_path(str(tmp_path / "again.py"))
+    np.testing.assert_array_equal(found["labels"], state.outcome("kde").labels)
+
+    again = sessions()
+    again.restore(session_file.read(again, session_file.write(session)))
+    again.wait(PATIENCE)
+    assert again.state.dataset.metric == "haversine"
+    np.testing.assert_array_equal(again.state.outcome("kde").labels, found["labels"])
+
+
+def test_the_distance_is_chosen_and_begins_anew_with_another_file(sessions):
+    session = sessions()
+    length = np.exp(RNG.normal(size=N))
+    angle = RNG.normal(0.8 * GROUP, 0.1)
+    content = csv(x=length * np.cos(angle), y=length * np.sin(angle), label=GROUP)
+    source = give_file(session, content)
+    assert source.metric == "euclidean"
+    source.metric = "cosine"
+    session.wait(PATIENCE)
+    session.state.n_clusters, session.state.clusters_auto = 2, False
+    session.wait(PATIENCE)
+    assert agreement(session) > 0.95
+    give_file(session, content + b"\n1,1,0", "other.csv")
+    assert source.metric == "euclidean"
+
+
+@pytest.mark.parametrize(
+    ("columns", "metric", "words"),
+    [
+        ({"x": GROUP * 200.0, "y": GROUP}, "haversine", "which is not from -90 to 90"),
+        ({"x": GROUP, "y": 2 * GROUP}, "cosine", "has only zeros"),
+    ],
+)
+def test_a_distance_that_does_not_suit_keeps_what_is_shown(sessions, columns, metric, words):
+    session = sessions()
+    source = give_file(session, csv(**columns))
+    before = session.state.result
+    source.metric = metric
+    session.wait(PATIENCE)
+    assert words in session.state.error
+    assert session.state.result is before
+
+
+def test_names_without_degrees_are_no_places(sessions):
+    source = give_file(sessions(), csv(lat=100 + GROUP, lon=LONGITUDE))
+    assert source.metric == "euclidean"
+
+
+def test_longitudes_that_do_not_jump_are_shown_as_they_are(sessions):
+    session = sessions()
+    give_file(session, csv(lat=LATITUDE, lon=RNG.normal(10 * GROUP, 1)))
+    shown = positions(session.state.dataset, "lon", "lat")
+    np.testing.assert_array_equal(shown[:, 0], session.state.dataset.X[:, 1])
