@@ -16,9 +16,10 @@ extensions = [
     "numpydoc",
     "myst_parser",
     "matplotlib.sphinxext.plot_directive",
+    "sphinx_gallery.gen_gallery",
     "command_help",
 ]
-exclude_patterns = ["_ext", "pictures"]
+exclude_patterns = ["_ext", "pictures", "gallery/*.py", "gallery/*.ipynb"]
 nitpicky = True  # what is marked as a link has to lead somewhere
 default_role = "py:obj"  # docstrings' `names`: links where they are public, and code otherwise
 nitpick_ignore_regex = [("py:obj", ".*")]
@@ -42,6 +43,18 @@ plot_rcparams = {
     "svg.fonttype": "path",
 }
 plot_apply_rcparams = True
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples/gallery",
+    "gallery_dirs": "gallery",
+    "within_subsection_order": "FileNameSortKey",
+    "reset_modules": ("matplotlib",),
+    "min_reported_time": float("inf"),  # times of a shared machine say little
+    "write_computation_times": False,
+    "show_memory": False,
+    "download_all_examples": False,
+    "show_signature": False,
+}
 
 html_theme = "furo"
 html_title = f"kdegraph {release}"

@@ -2,6 +2,7 @@
 
 import doctest
 import re
+import shutil
 import subprocess
 import sys
 import warnings
@@ -75,10 +76,13 @@ def built(tmp_path_factory):
     be reached, and of pictures whose code fails.
     """
     folder = tmp_path_factory.mktemp("manual")
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", DOCS, folder]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280)
+    for name in ("docs", "examples"):  # the gallery is written beside its pages
+        shutil.copytree(ROOT / name, folder / name)
+    shutil.copy(ROOT / "CHANGELOG.md", folder)
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "docs", "html"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=280)
     assert done.returncode == 0, done.stdout + done.stderr
-    return folder
+    return folder / "html"
 
 
 def test_every_public_name_is_described(built):
@@ -101,3 +105,11 @@ def test_pages_need_no_network(built):
     assert len(pages) > 20
     remote = re.compile(r'(<script[^>]* src|<link[^>]* href|<img[^>]* src)="(https?:)?//')
     assert [name for name, text in pages.items() if remote.search(text)] == []
+
+
+def test_the_gallery_shows_what_is_in_its_folder(built):
+    examples = sorted(path.stem for path in (ROOT / "examples" / "gallery").glob("*.py"))
+    assert len(examples) >= 15
+    for name in examples:
+        assert list((built / "_images").glob(f"sphx_glr_{name}_001*")), f"{name} has no picture"
+        assert (built / "gallery" / f"{name}.html").is_file()
