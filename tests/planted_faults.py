@@ -24,7 +24,13 @@ COPIED = (
     "explorer",
     "benchmarks",
     "tests",
+    "scripts",
+    "packaging",
     "pyproject.toml",
+    "constraints.txt",
+    "README.md",
+    "CHANGELOG.md",
+    "CITATION.cff",
     "CONTRIBUTING.md",
     "docs",
     "examples",
@@ -46,6 +52,27 @@ class Fault(NamedTuple):
 
 
 FAULTS = (
+    Fault(
+        "links of pictures on a package index lead to pages about them",
+        "scripts/build_hooks.py",
+        'kind = "raw" if picture else "blob"',
+        'kind = "blob"',
+        "project/test_release.py",
+    ),
+    Fault(
+        "a release may have another version than its tag",
+        "scripts/release.py",
+        'if tag and tag != f"v{released}":',
+        'if tag and tag == f"v{released}":',
+        "project/test_release.py",
+    ),
+    Fault(
+        "a command's help is that of all commands",
+        "docs/_ext/command_help.py",
+        "text = command.get_help(context)",
+        "text = main.get_help(context)",
+        "project/test_manual.py",
+    ),
     Fault(
         "points that are as sure as asked for are noise",
         "core/kdegraph/decision.py",

@@ -1,5 +1,6 @@
 """The manual: its code runs, its pages can be built, and it describes every public name."""
 
+import ast
 import doctest
 import re
 import shutil
@@ -113,3 +114,23 @@ def test_the_gallery_shows_what_is_in_its_folder(built):
     for name in examples:
         assert list((built / "_images").glob(f"sphx_glr_{name}_001*")), f"{name} has no picture"
         assert (built / "gallery" / f"{name}.html").is_file()
+
+
+def texts_of_the_library():
+    """All literals of the library, with a line break for each formatted value."""
+    for path in Path(kdegraph.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield node.value
+            elif isinstance(node, ast.JoinedStr):
+                parts = (getattr(part, "value", None) for part in node.values)
+                yield "".join(part if isinstance(part, str) else "\n" for part in parts)
+
+
+def test_messages_on_the_page_of_questions_are_those_of_the_library():
+    text = (DOCS / "faq.md").read_text()
+    messages = re.findall(r'"([^"]+)"', "".join(re.findall(r"^### (.*)$", text, re.MULTILINE)))
+    assert len(messages) > 20
+    texts = "\n\n".join(texts_of_the_library())
+    fragments = [part.strip() for one in messages for part in re.split(r"\.\.\.|\bX\b", one)]
+    assert [part for part in fragments if part not in texts] == []
