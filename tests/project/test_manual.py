@@ -71,13 +71,11 @@ def test_a_wrong_example_is_found(tmp_path):
     assert "Expected:\n    3\nGot:\n    2\n" in report
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    """The manual as HTML. A warning is an error: of links that lead nowhere, of pages that cannot
-    be reached, and of pictures whose code fails.
+def build(folder):
+    """Build the manual as HTML in a copy, as the gallery is written beside its pages. A warning is
+    an error: of links that lead nowhere, of pages that cannot be reached, of code that fails.
     """
-    folder = tmp_path_factory.mktemp("manual")
-    for name in ("docs", "examples"):  # the gallery is written beside its pages
+    for name in ("docs", "examples"):
         shutil.copytree(ROOT / name, folder / name)
     shutil.copy(ROOT / "CHANGELOG.md", folder)
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "docs", "html"]
@@ -86,34 +84,33 @@ def built(tmp_path_factory):
     return folder / "html"
 
 
-def test_every_public_name_is_described(built):
-    inventory = InventoryFile.loads((built / "objects.inv").read_bytes(), uri="")
-    described = {name for kind in inventory.data for name in inventory.data[kind]}
-    public = {f"kdegraph.{name}" for name in kdegraph.__all__}
-    public |= {f"kdegraph.datasets.{name}" for name in kdegraph.datasets.__all__}
-    public |= {f"kdegraph_explorer.{name}" for name in kdegraph_explorer.__all__}
-    assert public <= described
+def described(html):
+    """The names that the reference describes."""
+    inventory = InventoryFile.loads((html / "objects.inv").read_bytes(), uri="")
+    return {name for kind in inventory.data for name in inventory.data[kind]}
 
 
-def test_the_help_of_the_commands_is_shown(built):
-    page = (built / "api" / "command_line.html").read_text()
-    assert "--memory-limit SIZE" in page
-    assert "Usage: kdegraph explore" in page
+def public():
+    """The names that users import."""
+    for module in (kdegraph, kdegraph.datasets, kdegraph_explorer):
+        yield from (f"{module.__name__}.{name}" for name in module.__all__)
 
 
-def test_pages_need_no_network(built):
-    pages = {path.name: path.read_text() for path in built.rglob("*.html")}
-    assert len(pages) > 20
+def test_the_manual_is_complete_and_needs_no_network(tmp_path):
+    """One test, so that processes that share the tests build the manual once."""
+    html = build(tmp_path)
+    assert set(public()) <= described(html)
+    commands = (html / "api" / "command_line.html").read_text()
+    assert "--memory-limit SIZE" in commands
+    assert "Usage: kdegraph explore" in commands
+    examples = sorted((ROOT / "examples" / "gallery").glob("*.py"))
+    assert len(examples) >= 15
+    for example in examples:
+        assert (html / "gallery" / f"{example.stem}.html").is_file()
+        assert list((html / "_images").glob(f"sphx_glr_{example.stem}_001*")), example
+    pages = {path.name: path.read_text() for path in html.rglob("*.html")}
     remote = re.compile(r'(<script[^>]* src|<link[^>]* href|<img[^>]* src)="(https?:)?//')
     assert [name for name, text in pages.items() if remote.search(text)] == []
-
-
-def test_the_gallery_shows_what_is_in_its_folder(built):
-    examples = sorted(path.stem for path in (ROOT / "examples" / "gallery").glob("*.py"))
-    assert len(examples) >= 15
-    for name in examples:
-        assert list((built / "_images").glob(f"sphx_glr_{name}_001*")), f"{name} has no picture"
-        assert (built / "gallery" / f"{name}.html").is_file()
 
 
 def texts_of_the_library():

@@ -1,9 +1,6 @@
 """What a release needs: versions that agree, a description whose links work, a recipe for conda."""
 
-import json
 import shutil
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -72,15 +69,3 @@ def test_the_recipe_for_conda_requires_what_the_project_does():
 
 def _sorted(bounds):
     return ",".join(sorted(bounds.split(",")))
-
-
-def test_no_row_of_repo_review_fails():
-    done = subprocess.run(
-        [sys.executable, "-m", "repo_review", "--format", "json", ROOT],
-        capture_output=True,
-        text=True,
-        timeout=100,
-    )
-    checks = json.loads(done.stdout)["checks"]
-    assert len(checks) > 40
-    assert {name: row["err_msg"] for name, row in checks.items() if row["result"] is False} == {}
