@@ -282,9 +282,10 @@ def test_the_results_say_what_the_stages_took(results):
 
 def test_the_results_say_how_good_the_default_is(results):
     rows = table(RESULTS, "reference_sets")
-    local, one = (
-        [row for row in rows if row["method"] == method]
-        for method in ("kdegraph", "kdegraph, one sigma")
+    methods = ("kdegraph", "kdegraph, one sigma", "genie", "k-NN, scikit-learn", "k-means")
+    methods += ("Gaussian mixture", "HDBSCAN")
+    local, one, genie, nearest, means, mixture, hdbscan = (
+        [row for row in rows if row["method"] == method] for method in methods
     )
 
     def standard(rows):
@@ -299,8 +300,41 @@ def test_the_results_say_how_good_the_default_is(results):
     assert (
         f"{standard(local):.2f} on 35 standard sets (one σ for all: {standard(one):.2f})" in results
     )
+    assert f"Genie has {standard(genie):.2f}, graphs of nearest neighbors" in results
+    assert f"nearest neighbors {standard(nearest):.2f}, Gaussian mixtures" in results
+    assert f"mixtures {standard(mixture):.2f}, HDBSCAN {standard(hdbscan):.2f} (" in results
+    assert f"and k-means {standard(means):.2f} (" in results
+    assert f"Genie has {pen_digits(genie):.2f} and k-means {pen_digits(means):.2f} (" in results
     assert f"{pen_digits(local):.2f} on handwritten digits" in results
     assert f"(PenDigits; one σ: {pen_digits(one):.2f})" in results
+
+
+def test_the_results_say_how_long_clusters_take(results):
+    seconds = {(row["n"], row["method"]): row["seconds"] for row in table(RESULTS, "pipelines")}
+    million = digits(seconds["1000000", "kdegraph"])
+    nearest = digits(seconds["100000", "scikit-learn, nearest neighbors"])
+    full = digits(seconds["15000", "scikit-learn, full kernel"])
+    assert f"a million points of two moons take {million} s" in results
+    assert f"takes {nearest} s for 100,000 with nearest neighbors, and {full} s for" in results
+
+
+def test_the_results_say_how_near_the_theorem_is(results):
+    usual = [
+        row
+        for row in table(RESULTS, "theorem")
+        if row["n"] == "4000" and row["width"] == "1" and row["c"] == "2" and float(row["d"]) <= 10
+    ]
+    conductances = [float(row["rho / rho of full"]) for row in usual]
+    assert 0.8 < min(conductances) < max(conductances) < 1.2
+    ratios = [
+        float(row["lambda_{k+1} / that of full"])
+        for row in usual
+        if float(row["lambda_{k+1} of full"]) > 0.05
+    ]
+    assert f"it is {min(ratios):.2f} to {max(ratios):.2f} of that" in results
+    assert (
+        f"between {min(ratios):.2f} and {max(ratios):.2f}" in (ROOT / "docs/method.md").read_text()
+    )
 
 
 def test_what_experiments_quote_of_the_results_stands_there(results):
