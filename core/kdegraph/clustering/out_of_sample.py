@@ -1,10 +1,17 @@
-"""Clusters for new points, and for vertices outside any cluster, from the points near them."""
+"""Clusters and coordinates of new points and of outliers, from the points near them."""
+
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from kdegraph.clustering.embedding import embed
 from kdegraph.geometry.kernel_functions import KERNELS
 from kdegraph.geometry.neighbors import query_tree
 from kdegraph.kde.api import kernel_sum
+from kdegraph.spectral.checked_graph import check_adjacency
+from kdegraph.spectral.solver.rayleigh_ritz import MIN_DIVISOR
 
 
 def memberships(graph, points, labels, queries, bandwidths):
@@ -29,26 +36,103 @@ def memberships(graph, points, labels, queries, bandwidths):
     (m, k) float64 array
         Of a query out of reach of all points, 1 for the cluster of the nearest, and 0 otherwise.
     """
-    local = isinstance(graph.sigma, np.ndarray)
-    densities = None if graph.densities is None else np.asarray(graph.densities)
     sums = np.empty((len(queries), labels.max() + 1))
     for label in range(sums.shape[1]):
-        members = labels == label
-        sums[:, label] = kernel_sum(
-            points[members],
-            queries,
-            kernel=graph.kernel,
-            sigma=graph.sigma[members] if local else graph.sigma,
-            target_sigma=bandwidths if local else None,
-            # The density of the query is the same for all clusters.
-            weights=None if densities is None else densities[members] ** -graph.alpha,
-        )
+        sums[:, label] = _sums(graph, points, queries, bandwidths, labels == label)
     far = np.flatnonzero(sums.max(axis=1) == 0)
     if far.size:
         nearest = nearest_points(points, queries[far], graph.kernel)[1]
         sums[far, labels[nearest]] = 1.0
     sums /= sums.sum(axis=1, keepdims=True)
     return sums
+
+
+def _sums(graph, points, queries, bandwidths, members, values=1.0):
+    """Return the kernel sums of `values` over some points, up to a factor for each query, which
+    stands for its density.
+    """
+    local = isinstance(graph.sigma, np.ndarray)
+    densities = np.ones(len(points)) if graph.densities is None else np.asarray(graph.densities)
+    return kernel_sum(
+        points[members],
+        queries,
+        kernel=graph.kernel,
+        sigma=graph.sigma[members] if local else graph.sigma,
+        target_sigma=bandwidths if local else None,
+        weights=values * densities[members] ** -graph.alpha,
+    )
+
+
+class Coordinates(NamedTuple):
+    """The spectral coordinates of fitted points: the rows of ``D^-1/2 U`` (see `embed`).
+
+    Attributes
+    ----------
+    vertices : (m,) int array
+        The points that have coordinates: those in components that are large enough.
+    rows : (m, k) float64 array
+    eigenvalues : (k,) float64 array
+    n : int
+        Number of fitted points.
+    """
+
+    vertices: NDArray[np.int64]
+    rows: NDArray[np.float64]
+    eigenvalues: NDArray[np.float64]
+    n: int
+
+    @classmethod
+    def of_graph(cls, graph, spectrum, k) -> "Coordinates":
+        """Return the coordinates by the first k eigenvectors; all 0 of a graph without edges."""
+        checked = check_adjacency(graph)
+        if spectrum is None:
+            return cls(np.arange(checked.n), np.zeros((checked.n, k)), np.zeros(k), checked.n)
+        vertices = checked.in_components(max(spectrum.smallest_component, 2))
+        spectrum = replace(spectrum, eigenvectors=np.asarray(spectrum.eigenvectors))
+        rows = embed(checked, spectrum, k, k, vertices, "degree")
+        return cls(vertices, rows, spectrum.eigenvalues[:k], checked.n)
+
+    def of_fitted(self) -> NDArray[np.float64]:
+        """Return the coordinates of all fitted points, 0 for those that have none."""
+        rows = np.zeros((self.n, self.rows.shape[1]))
+        rows[self.vertices] = self.rows
+        return rows
+
+    def extended(self, sums) -> NDArray[np.float64]:
+        """Return the coordinates of new points by the Nystroem extension: the mean of those of
+        their neighbors, divided by 1 - eigenvalue. ``sums(values)`` returns for each new point the
+        weighted sum of the values of `vertices`, or of ones. It is NaN without any weight.
+        """
+        divisors = 1.0 - self.eigenvalues
+        divisors = np.where(divisors > MIN_DIVISOR, divisors, 1.0)
+        total = sums(np.ones(len(self.vertices)))
+        with np.errstate(invalid="ignore"):
+            means = [sums(column) / total for column in self.rows.T]
+        return np.column_stack(means) / divisors
+
+    def of_points(self, graph, points, queries, bandwidths) -> NDArray[np.float64]:
+        """Return the coordinates of new points by their kernel sums; out of reach of all fitted
+        points, those of the nearest.
+        """
+        arguments = graph, points, queries, bandwidths, self.vertices
+        found = self.extended(lambda values: _sums(*arguments, values))
+        far = np.flatnonzero(np.isnan(found).any(axis=1))
+        if far.size:
+            nearest = nearest_points(points[self.vertices], queries[far], graph.kernel)[1]
+            found[far] = self.rows[nearest]
+        return found
+
+
+def fitted_vertices(points, queries):
+    """Return for each query the number of the point that it is, or -1; if all are the points in
+    the same order, these, and otherwise the first of several equal ones.
+    """
+    if np.array_equal(queries, points):
+        return np.arange(len(points))
+    # Equal points get equal bytes: adding 0 removes negative zeros.
+    queries, points = (np.asarray(one, np.float64) + 0.0 for one in (queries, points))
+    fitted_as = {row.tobytes(): i for i, row in reversed(list(enumerate(points)))}
+    return np.array([fitted_as.get(row.tobytes(), -1) for row in queries])
 
 
 def join_outliers(graph, points, kernel, labels):
