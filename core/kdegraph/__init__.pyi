@@ -14,6 +14,7 @@ from .local_bandwidth import local_bandwidths
 from .runtime.progress import Cancelled
 from .runtime.threads import get_num_threads, set_num_threads
 from .sampled_graph.result import SimilarityGraph
+from .table_transformer import TableTransformer
 from .tiles.graph import TiledGraph
 from .transformer import SimilarityGraphTransformer
 from .warmup import warm_up
@@ -23,6 +24,7 @@ __all__ = [
     "KDESpectralClustering",
     "SimilarityGraph",
     "SimilarityGraphTransformer",
+    "TableTransformer",
     "TiledGraph",
     "conductance",
     "datasets",

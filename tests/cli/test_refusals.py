@@ -52,7 +52,7 @@ REFUSED = {
     "graph moons.csv": ("Missing option", "--output"),
     "graph moons.csv -o g.npy": ("'g.npy' must end in .npz, .csv, .parquet",),
     "explore nope.csv": ("'nope.csv' does not exist",),
-    "explore bad.txt": ("unknown type '.txt'",),
+    "explore bad.xlsx": ("unknown type '.xlsx'; save the sheet as CSV",),
     "explore --port 99999": ("--port",),
     "explore --window --port 80": ("'--port'", "cannot be given with --window"),
     "explore --window --token": ("'--token'", "cannot be given with --window"),
@@ -69,7 +69,8 @@ REFUSED = {
 @pytest.mark.parametrize(("command", "words"), REFUSED.items(), ids=REFUSED)
 def test_wrong_usage_is_refused_in_one_line(run, moons, picture, tmp_path, command, words):
     (tmp_path / "folder.csv").mkdir()
-    (tmp_path / "bad.txt").write_text("words")
+    for name in ("bad.txt", "bad.xlsx"):
+        (tmp_path / name).write_text("words")
     before = sorted(tmp_path.iterdir())
     assert_refused(run(*shlex.split(command)), *words)
     assert sorted(tmp_path.iterdir()) == before
@@ -80,7 +81,7 @@ BAD_FILES = [
     ("t.csv", b"a,b\n1,2\n3,nan\n", ["row 1 (line 3 of the file)", "'b' is missing", "--dropna"]),
     ("t.npy", b"a,b\n1,2\n", ["t.npy does not hold what its name says"]),
     ("t.png", b"\x89PNG\r\n\x1a\njunk", ["not a readable PNG picture: its header is damaged"]),
-    ("t.txt", b"1,2\n3,4\n", ["unknown type '.txt'", ".csv"]),
+    ("t.doc", b"1,2\n3,4\n", ["unknown type '.doc'", ".csv"]),
 ]
 
 

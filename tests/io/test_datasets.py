@@ -153,7 +153,7 @@ def test_paths_that_cannot_be_read(tmp_path):
     os.mkfifo(tmp_path / "pipe.csv")
     for source, error, message in (
         ("none.csv", FileNotFoundError, "none.csv"),
-        ("none.txt", ValueError, r"unknown type '\.txt'; files can be \.csv"),
+        ("none.doc", ValueError, r"unknown type '\.doc'; files can be \.csv"),
         ("none", ValueError, "without an extension"),
         ("folder.csv", ValueError, "is a folder"),
         ("pipe.csv", ValueError, "not a regular file"),

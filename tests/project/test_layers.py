@@ -57,7 +57,7 @@ LAYERS = (
     {"precomputed"},
     {"estimators", "transformer"},
     {"io"},
-    {"datasets"},
+    {"datasets", "table_transformer"},
     {"warmup"},
     {"cli"},
     {"__main__"},

@@ -137,7 +137,7 @@ def print_warnings(built, found, metric, n_clusters=None):
     if found.note is not None:
         click.echo(f"Note: {found.note}", err=True)
     points, names = found.scaled.X, found.scaled.feature_names
-    if metric != "euclidean":
+    if metric != "euclidean" or found.encoded:
         points = names = None  # their columns have one unit
     for finding in diagnose(built.graph, points=points, n_clusters=n_clusters, feature_names=names):
         sentence = finding
@@ -159,8 +159,10 @@ def line_on_seconds(timings):
 
 
 def print_report(lines, output=None):
-    """Print pairs of a title and a text, with the texts aligned, and the path of a written file."""
-    if output:
+    """Print pairs of a title and a text, with the texts aligned, and the path of a written file; to
+    standard error if that is standard output.
+    """
+    if output and output != "-":
         lines = [*lines, ("written", output)]
     for title, text in lines:
-        click.echo(f"{title:<12} {text}")
+        click.echo(f"{title:<12} {text}", err=output == "-")

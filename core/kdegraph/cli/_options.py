@@ -11,6 +11,7 @@ LOCAL_WORDS = ("local", "moderate")
 KERNELS = ("gaussian", "laplacian", "exponential", "matern-3/2", "matern-5/2")
 METRICS = ("euclidean", "cosine", "haversine")
 FILE = click.Path(exists=True, dir_okay=False)
+DATA_FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
 
 
 class Auto(click.ParamType):
@@ -50,6 +51,13 @@ _OPTIONS = (
         metavar="NAME[,NAME...]",
         help="Columns that are features, by name or position from 0. [default: all numeric "
         "columns except identifiers, constants and dates]",
+    ),
+    click.option(
+        "--categories",
+        multiple=True,
+        metavar="NAME[,NAME...]",
+        help="Columns that are categories; auto: those of text. Each column then counts as one, "
+        "see kdegraph.datasets.table_points, and --scale has no effect.",
     ),
     click.option(
         "--label",
@@ -170,6 +178,10 @@ def check_options(given):
             raise click.UsageError(f"--sigma {options.sigma} goes with --method kde")
         if options.alpha is not None:
             raise click.UsageError("--alpha goes with --method kde")
+    if options.categories and (options.metric != "euclidean" or options.scale == "standardize"):
+        raise click.UsageError(
+            "--categories goes with --metric euclidean, and scales numbers itself: leave out --scale"
+        )
     if options.metric == "haversine" and options.scale == "standardize":
         raise click.UsageError("--metric haversine takes degrees, which --scale standardize alters")
     if options.perplexity is not None and not local:
@@ -190,18 +202,18 @@ class Input(NamedTuple):
         Says why --scale auto has standardized the columns, if it has.
     label : str or None
         Name of the column of known labels.
-    n_rows : int
-        Rows of the file, including skipped ones.
+    table : kdegraph.datasets.Table or None
+        All of the file, including skipped rows; None for a picture.
     unused : str
         Columns that are not features by default; see `kdegraph.datasets.Table.unused`.
     """
 
     data: Any
     scaled: Any
-    note: str | None
-    label: str | None
-    n_rows: int
-    unused: str
+    note: str | None = None
+    label: str | None = None
+    table: Any = None
+    unused: str = ""
 
 
 def read_input(file, options):
@@ -209,31 +221,47 @@ def read_input(file, options):
     from kdegraph import datasets
     from kdegraph.runtime.memory import available_memory
 
-    contents = datasets.read(file, max_bytes=max(available_memory() // 3, 1))
+    max_bytes = max(available_memory() // 3, 1)
+    source = click.get_binary_stream("stdin").read(max_bytes + 1) if file == "-" else file
+    contents = datasets.read(source, max_bytes=max_bytes)
     if isinstance(contents, datasets.Picture):
         scaled = options.scale == "standardize"
-        if options.columns or options.label not in (None, "none") or scaled:
+        chosen = options.columns or options.categories or options.label not in (None, "none")
+        if chosen or scaled:
             raise ValueError(
                 f"{file} is a picture: its points are its pixels, there are no columns or labels "
                 "to choose, and no columns to standardize"
             )
         max_pixels = None if options.max_pixels == "all" else options.max_pixels
         data = contents.to_dataset(blur=options.blur, max_pixels=max_pixels)
-        return Input(data, data, None, None, data.n_points, "")
-    names = {column.name for column in contents.columns}
+        return Input(data, data)
+    return _read_table(contents, options)
+
+
+def _read_table(table, options):
+    """Return the `Input` of a `kdegraph.datasets.Table`."""
+    names = {column.name for column in table.columns}
     label = "auto" if options.label is None else options.label
     if label == "none" and "none" not in names:
         label = None
-    columns = split_names(options.columns, names)
-    data = contents.to_dataset(columns or None, label, dropna=options.dropna)
-    used = list(data.feature_names)
-    if data.y is None:
-        found = None
-    else:
-        found = contents.suggested_label if label == "auto" else contents.column(label).name
-        used.append(found)
-    scaled, note = _scale_columns(data, options)
-    return Input(data, scaled, note, found, contents.n_rows, contents.unused(used))
+    columns = split_names(options.columns, names) or None
+    categories = split_names(options.categories, names) or None
+    if categories == ["auto"] and "auto" not in names:
+        categories = "auto"
+    features, target, _ = table.choose(columns, label, categories)
+    data = table.to_dataset(columns, label, dropna=options.dropna, categories=categories)
+    found = None if target is None else target.name
+    unused = table.unused([*(feature.name for feature in features), found], text=True)
+    if unused:
+        unused += "; named with --columns they are used, text with --categories"
+    scaled, note = (data, None) if categories else _scale_columns(data, options)
+    texts = [feature.name for feature in features if feature.as_text]
+    if texts:
+        words = ", ".join(map(repr, texts))
+        note = f"numbers that are stored as text are used as numbers: {words}" + (
+            f"; {note}" if note else ""
+        )
+    return Input(data, scaled, note, found, table, unused)
 
 
 def _scale_columns(data, options):

@@ -1,5 +1,7 @@
 """Results in files: paths are checked before the work begins, and files are complete or absent."""
 
+import csv
+import io
 import os
 from pathlib import Path
 
@@ -7,16 +9,19 @@ import click
 
 from kdegraph.runtime.replacing import new_folder, writing
 
+STDOUT = Path("-")  # where CSV is written to instead of a file
+
 
 def check_output(path, extensions):
-    """Check a path before any work is done for it, and return it as a Path; None stays None.
+    """Check a path before any work is done for it, and return it as a Path; None stays None, and
+    "-" is `STDOUT`.
 
     Links are resolved, so that the file behind a link is replaced rather than the link. A
     click.BadParameter is raised if the path does not end in one of the extensions, or if its folder
     does not exist or cannot be written to.
     """
-    if path is None:
-        return None
+    if path in (None, "-"):
+        return None if path is None else STDOUT
     name, path = Path(path).name, Path(path).resolve()
     folder = f"the folder {str(path.parent)!r}"
     problem = None
@@ -36,8 +41,7 @@ def check_output(path, extensions):
 def write_columns(path, columns):
     """Write a dictionary of columns of numbers by the extension of the path.
 
-    CSV and Parquet files hold all of them; NPY files and Zarr stores hold the last one. The names
-    have no commas and no quotes.
+    CSV and Parquet files hold all of them; NPY files and Zarr stores hold the last one.
     """
     import numpy as np
 
@@ -47,32 +51,67 @@ def write_columns(path, columns):
 
         with new_folder(path) as folder:
             zarr.save_array(folder, values)
-        return
-    with writing(path) as temporary, temporary.open("wb") as stream:
-        if extension == ".npy":
+    elif extension == ".npy":
+        with writing(path) as temporary, temporary.open("wb") as stream:
             np.save(stream, values, allow_pickle=False)
-        else:
-            _write_table(stream, columns, extension)
+    else:
+        import pyarrow as pa
+
+        write_frame(path, pa.table({name: _as_arrow(values) for name, values in columns.items()}))
 
 
-def _write_table(stream, columns, extension):
+def frame_with(table, name, values):
+    """Return the Arrow table of a `kdegraph.datasets.Table` with one more column of numbers."""
+    import pyarrow as pa
+
+    frame = table.frame
+    if frame is None:
+        known = [column for column in table.columns if column.values is not None]
+        frame = pa.table({column.name: _as_arrow(column.values) for column in known})
+    while name in frame.column_names:
+        name += "_"
+    return frame.append_column(name, _as_arrow(values))
+
+
+def _as_arrow(values):
     import numpy as np
     import pyarrow as pa
-    from pyarrow import csv, parquet
 
+    if values.dtype.kind not in "iuf":
+        return pa.array(values.tolist())
     # PyArrow's own conversion imports pandas, which takes longer than writing a small table.
-    table = pa.table(
-        {
-            name: pa.Array.from_buffers(
-                pa.from_numpy_dtype(values.dtype),
-                len(values),
-                [None, pa.py_buffer(np.ascontiguousarray(values))],
-            )
-            for name, values in columns.items()
-        }
-    )
-    if extension == ".parquet":
-        parquet.write_table(table, stream)
-    else:
-        stream.write((",".join(columns) + "\n").encode())  # Arrow would quote the names
-        csv.write_csv(table, stream, csv.WriteOptions(include_header=False))
+    buffer = pa.py_buffer(np.ascontiguousarray(values))
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, buffer])
+
+
+def write_frame(path, frame):
+    """Write an Arrow table to a Parquet file, or as CSV to a file or to `STDOUT`."""
+    from pyarrow import parquet
+
+    if path == STDOUT:
+        content = io.BytesIO()
+        _write_csv(frame, content)
+        stream = click.get_binary_stream("stdout")
+        stream.write(content.getbuffer())
+        stream.flush()
+        return
+    with writing(path) as temporary, temporary.open("wb") as stream:
+        if path.suffix.lower() == ".parquet":
+            parquet.write_table(frame, stream)
+        else:
+            _write_csv(frame, stream)
+
+
+def _write_csv(frame, stream):
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    decoded = [
+        values.cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values
+        for values in frame.columns
+    ]
+    names = io.StringIO()  # Arrow would quote all of them
+    csv.writer(names, lineterminator="\n").writerow(frame.column_names)
+    stream.write(names.getvalue().encode())
+    rows = pa.table(decoded, names=frame.column_names)
+    arrow_csv.write_csv(rows, stream, arrow_csv.WriteOptions(include_header=False))

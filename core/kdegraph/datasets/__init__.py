@@ -1,11 +1,12 @@
 """Make synthetic data (`make`), load built-in photographs (`photo`), tables and pictures (`load`,
-`read`, `image_points`) and points that need not fit into memory (`load_lazily`), and change the
-scales of features (`rescale`).
+`read`, `image_points`), data frames with numbers and categories (`table_points`) and points that
+need not fit into memory (`load_lazily`), and change the scales of features (`rescale`).
 """
 
 from kdegraph.datasets.generators import default_noise, describe, make, names
 from kdegraph.io.dataset import Dataset, expand_labels, rescale
 from kdegraph.io.files import MAX_BYTES, file_type, load, read
+from kdegraph.io.frames import table_points
 from kdegraph.io.lazily import load_lazily
 from kdegraph.io.pictures import MAX_PIXELS, Picture, image_points, photo, photo_names
 from kdegraph.io.table import Column, Table
@@ -30,4 +31,5 @@ __all__ = [
     "photo_names",
     "read",
     "rescale",
+    "table_points",
 ]

@@ -51,7 +51,7 @@ def read_npz(data, name, max_bytes):
         raise ValueError(f"{name} cannot be unpacked: {error}") from None
     first = next(iter(arrays))
     points = None if arrays[first].ndim == 1 else arrays.pop(first)
-    columns = [_column(key, values) for key, values in arrays.items()]
+    columns = [number_or_text(key, values) for key, values in arrays.items()]
     return Table(columns, name) if points is None else _from_array(points, name, columns)
 
 
@@ -141,11 +141,12 @@ def _from_array(array, name, extra=()):
     names = (f"x{i + 1}" for i in range(math.prod(array.shape[1:])))
     if _are_gray_pictures(array):
         names = (f"pixel_{i}_{j}" for i, j in np.ndindex(array.shape[1:]))
-    columns = map(_column, names, array.reshape(len(array), -1).T)
+    columns = map(number_or_text, names, array.reshape(len(array), -1).T)
     return Table([*columns, *extra], name)
 
 
-def _column(name, values):
+def number_or_text(name, values):
+    """Return the `Column` of an array of numbers or of text."""
     if _is_numeric(values):
         return Column(name, "number", values.astype(np.float64))
     found, codes = np.unique(values, return_inverse=True)  # cells with the same text share it

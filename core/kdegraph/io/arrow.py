@@ -66,7 +66,7 @@ def read_parquet(data, name, max_bytes):
     for field in flat:
         values = None if _kind(field.type) == "other" else table.column(next(places[field.name]))
         columns.append(column(field.name, values))
-    return Table(columns, name)
+    return Table(columns, name, frame=table)
 
 
 def _kind(arrow_type):
@@ -130,7 +130,7 @@ def _text_column(name, values):
     numbers = np.append(_to_float(pc.if_else(matches, trimmed, None)), np.nan)[codes]
     bad = np.flatnonzero(~numeric & (codes != missing))[:20]  # some of them, for messages
     cells = {int(row): texts[codes[row]] for row in bad}
-    return Column(name, "number", numbers, cells, _recognize(name, numbers))
+    return Column(name, "number", numbers, cells, _recognize(name, numbers), as_text=True)
 
 
 def _to_float(values):

@@ -73,6 +73,10 @@ class Dataset:
             names = tuple(f"x{i + 1}" for i in range(self.X.shape[1]))
             object.__setattr__(self, "feature_names", names)
 
+    def __array__(self, dtype=None, copy=None) -> NDArray:
+        """Return the points, so that functions and estimators take the data set for them."""
+        return np.array(self.X, dtype=dtype, copy=copy)
+
     @property
     def n_points(self) -> int:
         """The number of points n."""

@@ -1,14 +1,17 @@
 """Read data from files of all types."""
 
+import gzip
+import io
 import os
+import zlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from kdegraph.io import arrays, arrow, text
+from kdegraph.io import arrays, arrow, formats, text
 from kdegraph.io.dataset import Dataset
-from kdegraph.io.limits import MAX_BYTES
+from kdegraph.io.limits import ADVICE, MAX_BYTES
 from kdegraph.io.pictures import MAX_PIXELS, Picture, read_picture
 from kdegraph.io.table import Table
 from kdegraph.runtime.memory import format_bytes
@@ -18,10 +21,16 @@ from kdegraph.validation import check_count
 _EXTENSIONS = {
     ".csv": "csv",
     ".tsv": "tsv",
+    **dict.fromkeys((".txt", ".data", ".xyz"), "csv"),
+    ".jsonl": "jsonl",
+    ".arff": "arff",
     ".parquet": "parquet",
     ".pq": "parquet",
     ".npy": "npy",
     ".npz": "npz",
+    ".ply": "ply",
+    ".pcd": "pcd",
+    ".fcs": "fcs",
     ".png": "png",
     ".jpg": "jpeg",
     ".jpeg": "jpeg",
@@ -33,6 +42,11 @@ _READERS: dict[str, Callable[..., Table | Picture]] = {
     "parquet": arrow.read_parquet,
     "npy": arrays.read_npy,
     "npz": arrays.read_npz,
+    "jsonl": formats.read_jsonl,
+    "arff": formats.read_arff,
+    "ply": formats.read_ply,
+    "pcd": formats.read_pcd,
+    "fcs": formats.read_fcs,
     "png": partial(read_picture, kind="PNG"),
     "jpeg": partial(read_picture, kind="JPEG"),
 }
@@ -41,6 +55,8 @@ _CONTENTS = {
     "parquet": "a Parquet table",
     "npy": "an NPY array",
     "npz": "an NPZ or another zip archive",
+    "fcs": "flow cytometry",
+    "gzip": "a gzip archive",
     "png": "a PNG picture",
     "jpeg": "a JPEG picture",
 }
@@ -53,9 +69,20 @@ _SIGNATURES = {
     b"PK\x03\x04": "npz",
     b"PK\x05\x06": "npz",
     b"%PDF": "a PDF document",
-    b"\x1f\x8b": "a gzip archive",
+    b"FCS": "fcs",
+    b"\x1f\x8b": "gzip",
     b"GIF8": "a GIF picture",
     b"\xd0\xcf\x11\xe0": "an old office document",
+}
+
+# Types of files without a signature.
+_TEXTS = ("csv", "tsv", "jsonl", "arff", "ply", "pcd")
+# The advice for types that cannot be read.
+_ADVICE = {
+    ".xlsx": "save the sheet as CSV",
+    ".xls": "save the sheet as CSV",
+    ".json": "write one object per line, as .jsonl",
+    ".h5ad": "kdegraph cluster and datasets.load_lazily read it",
 }
 
 # The sources of `read` and `load`: a path, the bytes of a file, or a file open for reading.
@@ -68,11 +95,11 @@ def file_type(filename: str | os.PathLike[str]) -> str:
     Parameters
     ----------
     filename : str or path
-        Only its extension matters, in upper or lower case.
+        Only its extension matters, in upper or lower case, and before ``.gz`` the one there.
 
     Returns
     -------
-    {"csv", "tsv", "parquet", "npy", "npz", "png", "jpeg"}
+    {"csv", "tsv", "jsonl", "arff", "parquet", "npy", "npz", "ply", "pcd", "fcs", "png", "jpeg"}
         By the extension of the name.
 
     Raises
@@ -86,11 +113,13 @@ def file_type(filename: str | os.PathLike[str]) -> str:
     >>> datasets.file_type("photo.JPG")
     'jpeg'
     """
-    extension = Path(filename).suffix.lower()
+    name = Path(filename).name
+    extension = Path(name[:-3] if name.lower().endswith(".gz") else name).suffix.lower()
     if extension not in _EXTENSIONS:
         what = f"of the unknown type {extension!r}" if extension else "without an extension"
+        advice = f"{_ADVICE[extension]}; " if extension in _ADVICE else ""
         raise ValueError(
-            f"{Path(filename).name} is a file {what}; files can be {', '.join(_EXTENSIONS)}"
+            f"{name} is a file {what}; {advice}files can be {', '.join(_EXTENSIONS)}, .gz of these"
         )
     return _EXTENSIONS[extension]
 
@@ -106,7 +135,8 @@ def read(
         The data.
     filename : str, optional
         Its extension determines the type of the content, and messages call the content by this
-        name. Without a name, the type is recognized from the content, and text is CSV.
+        name. Without a name, the type is recognized from the content, and text is CSV, or JSON
+        lines if it begins with a brace. What gzip has packed is unpacked.
     max_bytes : int
         Limit on the size of the file, and on the size of its numbers as float64; by default 1 GiB.
 
@@ -138,13 +168,45 @@ def read(
     """
     max_bytes = check_count(max_bytes, "max_bytes")
     data, name = _read_bytes(source, filename, max_bytes)
-    content = next((_SIGNATURES[first] for first in _SIGNATURES if data.startswith(first)), "text")
-    kind = file_type(name) if name is not None else ("csv" if content == "text" else content)
+    content = _content(data)
+    if content == "gzip" and (name is None or name.lower().endswith(".gz")):
+        data = _unpacked(data, name or "the file", max_bytes)
+        content = _content(data)
+    kind = content
+    if name is not None:
+        kind = file_type(name)
+    elif content == "text":
+        kind = "jsonl" if data.lstrip().startswith(b"{") else "csv"
     name = name or "the file"
-    if kind not in _READERS or content != ("text" if kind in ("csv", "tsv") else kind):
+    if kind not in _READERS or content != ("text" if kind in _TEXTS else kind):
         found = _CONTENTS.get(content, content)
         raise ValueError(f"{name} does not hold what its name says: by its content it is {found}")
     return _READERS[kind](data, name, max_bytes)
+
+
+def _content(data):
+    """Return the type of a content, "text" if it has no signature."""
+    return next((_SIGNATURES[first] for first in _SIGNATURES if data.startswith(first)), "text")
+
+
+def _unpacked(data, name, max_bytes):
+    """Return the content of a gzip archive; its size is found before any of it is kept."""
+
+    def parts():
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as archive:
+            while part := archive.read(2**20):
+                yield part
+
+    size = 0
+    try:
+        for part in parts():
+            size += len(part)
+            if size > max_bytes:
+                limit = format_bytes(max_bytes)
+                raise ValueError(f"{name} unpacks to more than the limit of {limit}; {ADVICE}")
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"{name} is a damaged gzip archive: {error}") from None
+    return b"".join(parts())
 
 
 def _read_bytes(source, filename, max_bytes):
@@ -202,9 +264,11 @@ def load(
 ) -> Dataset:
     """Load points from a table, or the pixels of a picture.
 
-    Tables are CSV, TSV, Parquet, NPY and NPZ files, pictures are PNG and JPEG files. The points
-    have the order of the rows. An array of shape (n, height, width) is a table of n gray pictures,
-    whose columns are called pixel_0_0 and so on.
+    Tables are text with delimiters or aligned columns (.csv, .tsv, .txt, .data, .xyz), JSON lines,
+    ARFF, Parquet, NPY, NPZ, point clouds (.ply, .pcd) and flow cytometry (.fcs), and text may be
+    packed by gzip; pictures are PNG and JPEG files. The points have the order of the rows. An array
+    of shape (n, height, width) is a table of n gray pictures, whose columns are called pixel_0_0
+    and so on.
 
     Parameters
     ----------

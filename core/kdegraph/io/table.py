@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kdegraph.io.dataset import Dataset
+from kdegraph.io.limits import MAX_BYTES, check_table
+from kdegraph.io.mixed import Category, Number, coordinates, encode
 from kdegraph.runtime.slices import slices
 
 # Names of columns and arrays that are labels, the most certain first.
@@ -20,6 +22,10 @@ NULLS = (
     *("", "NA", "N/A", "n/a", "na", "NaN", "nan", "-nan", "-NaN"),
     *("NULL", "null", "None", "#N/A", "?"),
 )
+
+
+# Different values of a column that is a label or a category by default.
+MAX_CLASSES = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +48,8 @@ class Column:
         The reason why the column is not a feature by default: it counts the rows and has no name of
         its own, it is a running number or another identifier, it has one value in all rows, or it
         is a date.
+    as_text : bool
+        True for numbers that are stored as text.
 
     Examples
     --------
@@ -59,6 +67,7 @@ class Column:
     values: NDArray[Any] | None = field(repr=False)
     bad: dict[int, str] = field(default_factory=dict, repr=False)
     recognized: str = ""
+    as_text: bool = False
 
     @property
     def numeric(self) -> bool:
@@ -70,6 +79,14 @@ class Column:
         """True if the column can be the label."""
         return self.kind in ("number", "text")
 
+    @property
+    def repeats(self) -> bool:
+        """True for 2 to 100 different texts, each in two rows or more on average."""
+        if self.kind != "text" or self.recognized or self.values is None:
+            return False
+        n_texts = len(_different_texts(self.values, MAX_CLASSES))
+        return 2 <= n_texts <= min(MAX_CLASSES, len(self.values) // 2)
+
     def classes(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
         """Return the different values, and which of them each row has.
 
@@ -78,6 +95,18 @@ class Column:
         (tuple of str, (n,) int64 array)
             The values in order, as text, and the index of each row's value. Where some are
             missing, the last value is "(missing)".
+        """
+        names, codes = self.codes()
+        missing = bool((codes == len(names)).any())
+        return tuple(names + ["(missing)"] * missing), codes
+
+    def codes(self) -> tuple[list[str], NDArray[np.int64]]:
+        """Return the different values as `classes`, with an index beyond them for missing cells.
+
+        Returns
+        -------
+        (list of str, (n,) int64 array)
+            The values in order, as text, and the index of each row's value.
         """
         if self.values is None or not self.classifies:
             raise ValueError(f"column {self.name!r} holds neither text nor numbers")
@@ -94,8 +123,7 @@ class Column:
             # Other threads can run during a generator, but not during a `map` of a C function.
             indices = (code_of[value] for value in self.values)
             codes = np.fromiter(indices, np.int64, len(self.values))
-        missing = bool((codes == len(names)).any())
-        return tuple(names + ["(missing)"] * missing), codes
+        return names, codes
 
 
 def _different_texts(values, enough=np.inf):
@@ -113,16 +141,16 @@ def _number_as_text(value):
     return str(int(value)) if value == int(value) else repr(float(value))
 
 
-def _could_be_label(column):
-    """Return whether the values look like classes: at most 100 different texts or whole numbers."""
+def _number_of_classes(column):
+    """Return how many different texts or whole numbers a column has, or 101 for more texts; 0 for
+    other columns.
+    """
     if column.kind == "text":
-        n_classes = len(_different_texts(column.values, 101))
-    elif column.kind == "number":
+        return len(_different_texts(column.values, MAX_CLASSES))
+    if column.kind == "number":
         numbers = np.unique(column.values[~np.isnan(column.values)])
-        n_classes = len(numbers) if (numbers == np.round(numbers)).all() else 0
-    else:
-        n_classes = 0
-    return 1 <= n_classes <= 100
+        return len(numbers) if (numbers == np.round(numbers)).all() else 0
+    return 0
 
 
 class Table:
@@ -136,6 +164,8 @@ class Table:
         The name of the data set.
     first_line : int, optional
         The line of the first row in a text file in which each row is a line.
+    frame : pyarrow.Table, optional
+        The columns as they were read, for those who write them to another file.
 
     Attributes
     ----------
@@ -147,7 +177,8 @@ class Table:
         A column that is named like a label (label, class, cluster, target, y, ...) and holds
         classes.
     suggested_features : tuple of str
-        All other columns of numbers except those that are `Column.recognized` as something else.
+        All other columns of numbers except those that are `Column.recognized` as something else,
+        and whole numbers in a column that is named like a label.
         If none remains, these are features too, except one that counts the rows and has no name of
         its own.
 
@@ -165,34 +196,53 @@ class Table:
     kind = "table"
 
     def __init__(
-        self, columns: Iterable[Column], name: str = "", first_line: int | None = None
+        self,
+        columns: Iterable[Column],
+        name: str = "",
+        first_line: int | None = None,
+        frame: Any = None,
     ) -> None:
         self.columns = tuple(_with_different_names(columns))
         self.name = name
         self.first_line = first_line
+        self.frame = frame
+        self._label_like = self._find_label_like()
         self.n_rows = max((len(c.values) for c in self.columns if c.values is not None), default=0)
         self.suggested_label = self._suggest_label()
-        features = self._suggest_features(self.suggested_label)
+        features = self.suggest_features(self.suggested_label)
         self.suggested_features = tuple(column.name for column in features)
 
-    def _suggest_features(self, *labels: str | None) -> list[Column]:
-        """Return the columns that are features if those with these names are labels."""
+    def suggest_features(self, *labels: str | None, mixed: bool = False) -> list[Column]:
+        """Return the columns that are features if those with these names are labels; if `mixed`,
+        with the columns of text that `Column.repeats`.
+        """
         possible = [
             column
             for column in self.columns
-            if column.numeric and column.recognized != "index" and column.name not in labels
+            if ((column.numeric and column.recognized != "index") or (mixed and column.repeats))
+            and column.name not in labels
         ]
-        return [column for column in possible if not column.recognized] or possible
+        likely = [c for c in possible if not (c.recognized or c.name in self._label_like)]
+        return likely or possible
 
-    def _suggest_label(self) -> str | None:
+    def _find_label_like(self) -> list[str]:
+        """Return the columns of text or whole numbers that are named like a label, the most certain
+        first.
+        """
         names = [column.name.strip().lower() for column in self.columns]
-        for wanted in LABEL_NAMES:
-            if wanted == "y" and "x" in names:
-                continue  # y is a coordinate
-            for name, column in zip(names, self.columns, strict=True):
-                others = name == wanted and self._suggest_features(column.name)
-                if others and _could_be_label(column):
-                    return column.name
+        return [
+            column.name
+            for wanted in LABEL_NAMES
+            for name, column in zip(names, self.columns, strict=True)
+            if name == wanted and not (name == "y" and "x" in names)  # y is a coordinate there
+            if _number_of_classes(column)
+        ]
+
+    def _suggest_label(self, mixed: bool = False) -> str | None:
+        for name in self._label_like:
+            others = self.suggest_features(name, mixed=mixed)
+            if others and _number_of_classes(self.column(name)) <= MAX_CLASSES:
+                return name
         return None
 
     def column(self, key: str | int, argument: str = "columns") -> Column:
@@ -232,6 +282,8 @@ class Table:
         label: str | int | None = "auto",
         *,
         dropna: bool = False,
+        impute: bool = False,
+        categories: Sequence[str | int] | str | int | None = None,
     ) -> Dataset:
         """Return the points in the chosen columns.
 
@@ -246,6 +298,12 @@ class Table:
         dropna : bool
             Skip rows with a cell that is missing or is not a finite number. By default such a table
             is refused.
+        impute : bool
+            Replace missing cells by the median of their column, or by the most frequent category.
+        categories : sequence of str or int, str or int, optional
+            Scale the columns, and encode those that are categories, as
+            `kdegraph.datasets.table_points` does. By default only numbers can be features, which
+            stay as they are.
 
         Returns
         -------
@@ -259,30 +317,25 @@ class Table:
             If a column does not exist or does not hold numbers, if the label is one of `columns`,
             or if a cell is missing. The message names the row, counted from 0, and the column.
         """
-        chosen = [columns] if isinstance(columns, (str, int)) else columns
-        features = None if chosen is None else [self.column(key) for key in chosen]
-        target = self._target(label, features or [])
-        if features is None:
-            named = None if target is None else target.name
-            features = self._suggest_features(self.suggested_label, named)
-        X = self._numbers(features)
+        features, target, parts = self.choose(columns, label, categories)
+        X = encode(parts, features, impute=impute)
         finite = np.isfinite(X).all(axis=1)
-        if not (finite.all() or dropna):
-            raise ValueError(self._describe_bad_cell(features, X, int(np.argmin(finite))))
+        if not dropna:
+            self.check_complete(features, finite)
         rows = np.flatnonzero(finite)
         if len(rows) == 0:
             raise ValueError(
-                f"{self.name or 'the table'} has no row in which all chosen columns are numbers"
+                f"{self.name or 'the table'} has no row in which all chosen columns have values"
             )
         used = [*features, *([] if target is None else [target])]
-        unused = self.unused(column.name for column in used)
+        unused = self.unused((column.name for column in used), text=categories is not None)
         size = f"{len(rows):,} rows and {len(features)} columns"
         data = Dataset(
             X=X if finite.all() else X[rows],
             name=self.name,
             description=f"{size} of {self.name or 'a table'}."
             + (f" Not used: {unused}." if unused else ""),
-            feature_names=tuple(feature.name for feature in features),
+            feature_names=tuple(name for part in parts for name in part.names),
             rows=rows,
         )
         if target is None:
@@ -291,13 +344,45 @@ class Table:
         y = codes[rows]
         return replace(data, y=y, label_names=names, n_clusters=len(np.unique(y)))
 
-    def unused(self, used: Iterable[str]) -> str:
+    def choose(
+        self,
+        columns: Sequence[str | int] | str | int | None,
+        label: str | int | None,
+        categories: Sequence[str | int] | str | int | None,
+    ) -> tuple[list[Column], Column | None, list[Number | Category]]:
+        """Return features, the label and the coordinates of the features; see `to_dataset`."""
+        mixed = categories is not None
+        named = [] if categories in (None, "auto") else self._columns(categories, "categories")
+        chosen = [] if columns is None else self._columns(columns, "columns")
+        suggested = self._suggest_label(mixed)
+        target = self._target(label, [*chosen, *named], suggested)
+        if columns is None:
+            labels = {suggested, None if target is None else target.name}
+            labels -= {column.name for column in named}
+            chosen = self.suggest_features(*labels, mixed=mixed)
+        features = [*chosen, *(column for column in named if column not in chosen)]
+        self._check_features(features, mixed)
+        if not mixed:
+            return features, target, [Number(column.name, 0.0, 1.0) for column in features]
+        parts = coordinates(features, {column.name for column in named})
+        n_coordinates = sum(len(part.names) for part in parts)
+        check_table(self.n_rows, n_coordinates, self.name or "the encoded table", MAX_BYTES)
+        return features, target, parts
+
+    def _columns(self, keys, argument) -> list[Column]:
+        """Return the columns for one or several names or positions."""
+        keys = [keys] if isinstance(keys, (str, int)) else keys
+        return [self.column(key, argument) for key in keys]
+
+    def unused(self, used: Iterable[str], *, text: bool = False) -> str:
         """Describe the columns that are recognized as something other than a feature.
 
         Parameters
         ----------
         used : iterable of str
             Names of features and labels, which are not listed.
+        text : bool
+            List columns of text, too.
 
         Returns
         -------
@@ -309,19 +394,27 @@ class Table:
             "id": "an identifier",
             "constant": "always the same",
             "date": "a date",
+            "label": "named like a label",
+            "text": "text",
         }
         names = set(used)
-        found = [
-            f"{column.name!r} ({reasons[column.recognized]})"
+        recognized = {
+            column.name: column.recognized
+            or ("label" if column.name in self._label_like else column.kind if text else "")
             for column in self.columns
-            if column.recognized and column.name not in names
+            if column.name not in names
+        }
+        found = [
+            f"{name!r} ({reasons[reason]})"
+            for name, reason in recognized.items()
+            if reason in reasons
         ]
         return ", ".join(found[:5] + ([f"{len(found) - 5} more"] if len(found) > 5 else []))
 
-    def _target(self, label, features) -> Column | None:
+    def _target(self, label, features, suggested) -> Column | None:
         """Return the column of known labels, or None."""
         if label == "auto":
-            label = self.suggested_label
+            label = suggested
             if label in [feature.name for feature in features]:
                 return None
         if label is None:
@@ -336,8 +429,8 @@ class Table:
             )
         return target
 
-    def _numbers(self, features) -> NDArray[np.float64]:
-        """Return the values of some columns as one array; refuse columns without numbers."""
+    def _check_features(self, features, mixed) -> None:
+        """Refuse a table without features, and columns that cannot be features."""
         if not features:
             found = ", ".join(f"{c.name!r} ({c.kind})" for c in self.columns[:20])
             raise ValueError(
@@ -345,25 +438,36 @@ class Table:
                 f"found {found or 'no columns'}"
             )
         for feature in features:
-            if not feature.numeric:
+            if not (feature.numeric or (mixed and feature.classifies)):
                 what = {"text": "text", "date": "dates"}.get(feature.kind, "no values")
+                remedy = "; table_points, or --categories in the shell, encodes text"
                 raise ValueError(
                     f"columns: column {feature.name!r} holds {what}, features must be numbers"
+                    + remedy * (feature.kind == "text")
                 )
-        return np.stack([feature.values for feature in features], axis=1)
 
-    def _describe_bad_cell(self, features, X, row) -> str:
-        """Describe the first cell of a row that is not a finite number."""
-        column = int(np.argmin(np.isfinite(X[row])))
-        feature = features[column]
+    def check_complete(self, features: Sequence[Any], finite: Any) -> None:
+        """Raise a ValueError on the first missing cell or infinite number of some columns if they
+        are not `finite` in all rows.
+        """
+        if finite.all():
+            return
+        row = int(np.argmin(finite))
+        cells = ((feature, feature.values[row]) for feature in features)
+        feature, cell = next(
+            (feature, cell)
+            for feature, cell in cells
+            if cell is None or (feature.numeric and not np.isfinite(cell))
+        )
         if row in feature.bad:
             what = f"is not a number: {feature.bad[row]!r}"
         else:
-            what = "is missing (empty or NaN)" if np.isnan(X[row, column]) else "is infinite"
+            what = "is infinite" if cell in (np.inf, -np.inf) else "is missing (empty or NaN)"
         line = "" if self.first_line is None else f" (line {self.first_line + row:,} of the file)"
-        return (
+        raise ValueError(
             f"row {row:,}{line}, column {feature.name!r} {what}; correct it, choose other "
-            "columns, or leave out incomplete rows (in Python dropna=True, in the shell --dropna)"
+            "columns, or leave out incomplete rows (in Python dropna=True, or missing='drop' of "
+            "table_points, in the shell --dropna)"
         )
 
 

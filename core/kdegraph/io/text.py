@@ -2,6 +2,7 @@
 
 import codecs
 import csv
+import io
 import re
 
 from kdegraph.io.arrow import NUMBER, column
@@ -25,6 +26,11 @@ def read_csv(data, name, max_bytes, delimiter=None):
     text = to_utf8(data, name)
     check_lines(text, name)
     delimiter, decimal, rows = _best_reading(_sample(text, name), delimiter)
+    if delimiter == " ":  # perhaps several of them, to align the columns
+        lines = io.BytesIO()
+        lines.writelines(b" ".join(line.split()) + b"\n" for line in io.BytesIO(text))
+        text = lines.getvalue()
+        _, decimal, rows = _best_reading(_sample(text, name), delimiter)
     has_header = _is_header(rows, decimal)
     names = [f"x{i + 1}" for i in range(len(rows[0]))]
     if has_header:
@@ -58,6 +64,7 @@ def read_csv(data, name, max_bytes, delimiter=None):
         map(column, names, table.columns),
         name,
         n_before + 1 if n_before + table.num_rows == n_whole else None,
+        table,
     )
 
 

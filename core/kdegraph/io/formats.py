@@ -1,0 +1,157 @@
+"""Read files of further programs: JSON lines, ARFF, point clouds and flow cytometry."""
+
+import io
+import json
+import re
+
+import numpy as np
+
+from kdegraph.io.arrays import number_or_text
+from kdegraph.io.arrow import column
+from kdegraph.io.limits import check_table
+from kdegraph.io.table import Table
+from kdegraph.io.text import check_lines, n_lines, to_utf8
+
+# Bytes of JSON lines from which the types of the columns are recognized.
+SAMPLE = 2**20
+# Bytes of the header of a point cloud.
+MAX_HEADER = 2**16
+PLY_TYPES = {
+    **dict.fromkeys(("char", "int8"), "i1"),
+    **dict.fromkeys(("uchar", "uint8"), "u1"),
+    **dict.fromkeys(("short", "int16"), "i2"),
+    **dict.fromkeys(("ushort", "uint16"), "u2"),
+    **dict.fromkeys(("int", "int32"), "i4"),
+    **dict.fromkeys(("uint", "uint32"), "u4"),
+    **dict.fromkeys(("float", "float32"), "f4"),
+    **dict.fromkeys(("double", "float64"), "f8"),
+}
+
+
+def read_jsonl(data, name, max_bytes):
+    """Read JSON lines, given as bytes; messages call the file `name`."""
+    import pyarrow as pa
+
+    text = to_utf8(data, name)
+    check_lines(text, name)
+    try:
+        keys = json.loads(io.BytesIO(text).readline())
+        check_table(n_lines(text), len(keys), name, max_bytes)
+        schema = _read_json(b"".join(io.BytesIO(text).readlines(SAMPLE))).schema
+        # A column with 1 there and 1.5 later is one of numbers.
+        types = [pa.float64() if pa.types.is_integer(t) else t for t in schema.types]
+        schema = pa.schema(list(zip(schema.names, types, strict=True)))
+        found = _read_json(text, explicit_schema=schema, unexpected_field_behavior="error")
+    except (pa.ArrowException, TypeError, json.JSONDecodeError) as error:
+        needed = 'each line must be an object with the same keys, such as {"x": 1.5, "y": 2}'
+        raise ValueError(f"{name} cannot be read as JSON lines: {needed} ({error})") from None
+    return Table(map(column, found.column_names, found.columns), name, frame=found)
+
+
+def _read_json(text, **options):
+    import pyarrow as pa
+    from pyarrow import json
+
+    block = json.ReadOptions(block_size=len(text) + 1)
+    return json.read_json(pa.BufferReader(text), block, json.ParseOptions(**options))
+
+
+def read_arff(data, name, max_bytes):
+    """Read a table of Weka, given as bytes; messages call it `name`."""
+    from scipy.io import arff
+
+    text = to_utf8(data, name)
+    check_lines(text, name)
+    check_table(n_lines(text), len(re.findall(rb"(?i)@attribute", text)), name, max_bytes)
+    try:
+        found, meta = arff.loadarff(io.StringIO(text.decode()))
+    except Exception as error:  # of many kinds, such as StopIteration
+        raise ValueError(f"{name} cannot be read as ARFF: {error or 'it is cut off'}") from None
+    return Table([number_or_text(key, found[key]) for key in meta.names()], name)
+
+
+def read_ply(data, name, max_bytes):
+    """Read the vertices of a PLY file, given as bytes; messages call it `name`."""
+    header, body = _header(data, rb"ply\s.*?^end_header\r?\n", name)
+    try:
+        encoding = next(words[1] for words in header if words[0] == "format")
+        n = next(int(words[2]) for words in header if words[:2] == ["element", "vertex"])
+        elements = [i for i, words in enumerate(header) if words[0] in ("element", "end_header")]
+        if header[elements[0]][1] != "vertex":
+            raise ValueError("other elements come before the vertices")
+        fields = [words for words in header[elements[0] : elements[1]] if words[0] == "property"]
+        types = [PLY_TYPES[words[1]] for words in fields]
+        order = {"ascii": "", "binary_little_endian": "<", "binary_big_endian": ">"}[encoding]
+    except (StopIteration, LookupError, ValueError) as error:
+        raise ValueError(f"{name} cannot be read as PLY: {error!r} in its header") from None
+    return _cloud(body, [words[-1] for words in fields], types, n, order, name, max_bytes)
+
+
+def read_pcd(data, name, max_bytes):
+    """Read a file of the Point Cloud Library, given as bytes; messages call it `name`."""
+    header, body = _header(data, rb".*?^DATA .*?\n", name)
+    try:
+        found = {words[0]: words[1:] for words in header}
+        n, names = int(found["POINTS"][0]), found["FIELDS"]
+        counts = [int(count) for count in found.get("COUNT", "1" * len(names))]
+        fields = list(zip(names, found["TYPE"], found["SIZE"], counts, strict=True))
+        order = {"ascii": "", "binary": "<"}[found["DATA"][0]]
+    except (LookupError, ValueError) as error:
+        raise ValueError(f"{name} cannot be read as PCD: {error!r} in its header") from None
+    check_table(n, sum(counts), name, max_bytes)
+    names = [
+        f"{field}_{i}" if count > 1 else field
+        for field, _, _, count in fields
+        for i in range(count)
+    ]
+    types = [f"{kind.lower()}{size}" for _, kind, size, count in fields for _ in range(count)]
+    return _cloud(body, names, types, n, order, name, max_bytes)
+
+
+def _header(data, pattern, name):
+    """Return the words of the lines of a header, and the data after it."""
+    found = re.match(pattern, data[:MAX_HEADER], re.DOTALL | re.MULTILINE)
+    if found is None:
+        raise ValueError(f"{name} has no complete header")
+    lines = found[0].decode("latin-1").splitlines()
+    return [line.split() for line in lines if line.strip()], data[found.end() :]
+
+
+def read_fcs(data, name, max_bytes):
+    """Read the events of flow cytometry, given as bytes; messages call the file `name`."""
+    try:
+        first, last, start = (int(data[i : i + 8]) for i in (10, 18, 26))
+        text = data[first : last + 1].decode("latin-1")
+        words = text[1:].split(text[0])
+        found = {
+            key.upper(): word.strip() for key, word in zip(words[::2], words[1::2], strict=False)
+        }
+        start, n = start or int(found["$BEGINDATA"]), int(found["$TOT"])
+        channels = range(1, int(found["$PAR"]) + 1)
+        names = [found.get(f"$P{i}S") or found[f"$P{i}N"] for i in channels]
+        sizes = [int(found[f"$P{i}B"]) // 8 for i in channels]
+        types = [f"{ {'I': 'u', 'F': 'f', 'D': 'f'}[found['$DATATYPE']] }{size}" for size in sizes]
+        order = "<" if found["$BYTEORD"].startswith("1") else ">"
+    except (LookupError, ValueError) as error:
+        raise ValueError(f"{name} cannot be read as FCS: {error!r} in its header") from None
+    return _cloud(data[start:], names, types, n, order, name, max_bytes)
+
+
+def _cloud(body, names, types, n, order, name, max_bytes):
+    """Return a table of n rows of numbers: of text if `order` is "", else of bytes in an order."""
+    check_table(n, len(names), name, max_bytes)
+    if n <= 0 or not names:
+        raise ValueError(f"{name} is empty: it has {n} points with {len(names)} values")
+    try:
+        if order:
+            kinds = [(f"f{i}", order + kind) for i, kind in enumerate(types)]
+            found = np.frombuffer(body, np.dtype(kinds), n)
+            columns = [found[key] for key, _ in kinds]
+        else:
+            found = np.loadtxt(io.BytesIO(body), max_rows=n, ndmin=2, usecols=range(len(names)))
+            if len(found) < n:
+                raise ValueError(f"{len(found):,} rows are there")
+            columns = list(found.T)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{name} promises {n:,} points, which cannot be read: {error}") from None
+    return Table(map(number_or_text, names, columns), name)
