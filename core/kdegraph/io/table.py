@@ -213,8 +213,19 @@ class Table:
         self.suggested_features = tuple(column.name for column in features)
 
     def suggest_features(self, *labels: str | None, mixed: bool = False) -> list[Column]:
-        """Return the columns that are features if those with these names are labels; if `mixed`,
-        with the columns of text that `Column.repeats`.
+        """Return the columns that are features by default.
+
+        Parameters
+        ----------
+        *labels : str or None
+            Names of columns that are labels, and so no features.
+        mixed : bool
+            Include the columns of text that `Column.repeats`.
+
+        Returns
+        -------
+        list of Column
+            In the order of the table.
         """
         possible = [
             column
@@ -350,7 +361,22 @@ class Table:
         label: str | int | None,
         categories: Sequence[str | int] | str | int | None,
     ) -> tuple[list[Column], Column | None, list[Number | Category]]:
-        """Return features, the label and the coordinates of the features; see `to_dataset`."""
+        """Choose features and the label, as `to_dataset` does.
+
+        Parameters
+        ----------
+        columns : sequence of str or int, str or int, or None
+            The features.
+        label : str, int or None
+            The column of known labels.
+        categories : sequence of str or int, str or int, or None
+            Columns that are categories; None is for tables of numbers alone.
+
+        Returns
+        -------
+        (list of Column, Column or None, list)
+            The features, the label, and how the features become coordinates.
+        """
         mixed = categories is not None
         named = [] if categories in (None, "auto") else self._columns(categories, "categories")
         chosen = [] if columns is None else self._columns(columns, "columns")
@@ -447,8 +473,14 @@ class Table:
                 )
 
     def check_complete(self, features: Sequence[Any], finite: Any) -> None:
-        """Raise a ValueError on the first missing cell or infinite number of some columns if they
-        are not `finite` in all rows.
+        """Raise a ValueError on the first missing cell or infinite number of some columns.
+
+        Parameters
+        ----------
+        features : sequence of Column
+            The columns.
+        finite : (n,) bool array
+            False for the rows with such a cell.
         """
         if finite.all():
             return
