@@ -14,7 +14,7 @@ from kdegraph.eigengap import Bounds
 from kdegraph.graph_parameters import ESTIMATOR_PARAMETERS, Scale
 from kdegraph.metrics import points_of
 from kdegraph.scaled_kernel import new_bandwidths
-from kdegraph.validation import check_count, refuse_masked
+from kdegraph.validation import check_count, check_estimator_points
 
 __all__ = ["KDESpectralClustering"]
 
@@ -205,7 +205,8 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         ----------
         X : (n, d) array_like
             Points, finite. For a Dask array, `graph_` is a `TiledGraph`, and `labels_`,
-            `affinity_matrix_` and the eigenvectors are Dask arrays.
+            `affinity_matrix_` and the eigenvectors are Dask arrays. Sparse matrices do not become
+            dense, see `similarity_graph`.
         y : None
             Ignored; accepted for the interface of scikit-learn.
 
@@ -249,11 +250,15 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         self._points = points if self._lazy else points.copy()
         return self
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     def _check_points(self, X):
         """Return the points as an array; one mapped into memory for a Dask array."""
         if not self._lazy:
-            refuse_masked(X, "X")
-            return validate_data(self, X, dtype=(np.float64, np.float32), order="C")
+            return check_estimator_points(self, X, dtype=(np.float64, np.float32))
         from kdegraph.tiles.points import mapped_points
 
         validate_data(self, X, skip_check_array=True)  # the number of features
@@ -343,8 +348,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         how sure the clusters of the fitted points are.
         """
         check_is_fitted(self)
-        refuse_masked(X, "X")
-        queries = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        queries = check_estimator_points(self, X, self._points, dtype=np.float64, reset=False)
         sigma, perplexity = self._scale
         points = points_of(self._points, self.metric)
         queries = points_of(queries, self.metric)

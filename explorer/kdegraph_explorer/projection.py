@@ -6,15 +6,32 @@ import numpy as np
 from kdegraph.datasets import Dataset
 
 COMPONENTS = ("Principal component 1", "Principal component 2")
+MAP = ("Map, horizontal", "Map, vertical")
+
+# Places of points by the edges of their graph, (n, 2), once they are known.
+_maps: WeakKeyDictionary[Dataset, np.ndarray] = WeakKeyDictionary()
+
+
+def has_map(dataset):
+    """Return whether the map of the points is known."""
+    return dataset in _maps
+
+
+def set_map(dataset, places):
+    """Keep the map of points; its axes are the first ones from now on."""
+    _maps[dataset] = places
 
 
 def axes(dataset):
     """Return the names of the axes that points can be drawn along.
 
-    They are the features; for d > 2, two principal components come first.
+    They are the features; for d > 2, those of the map, if it is known, and two principal components
+    come first.
     """
     names = dataset.feature_names
-    return (*COMPONENTS, *names) if len(names) > 2 else names
+    if len(names) <= 2:
+        return names
+    return (*(MAP if has_map(dataset) else ()), *COMPONENTS, *names)
 
 
 def first_axes(dataset):
@@ -25,8 +42,8 @@ def first_axes(dataset):
     return names[0], names[min(1, len(names) - 1)]
 
 
-# The positions along the first axes.
-_prepared: WeakKeyDictionary[Dataset, np.ndarray] = WeakKeyDictionary()
+# The positions along the first axes, and their names.
+_prepared: WeakKeyDictionary[Dataset, tuple[tuple, np.ndarray]] = WeakKeyDictionary()
 
 
 def prepare(dataset):
@@ -34,7 +51,8 @@ def prepare(dataset):
 
     Call this in a worker thread: the principal components of millions of points take seconds.
     """
-    _prepared[dataset] = positions(dataset, *first_axes(dataset))
+    names = first_axes(dataset)
+    _prepared[dataset] = names, positions(dataset, *names)
 
 
 def perpendicular(dataset, horizontal, vertical):
@@ -42,7 +60,7 @@ def perpendicular(dataset, horizontal, vertical):
 
     With the units of this space, no distance is then larger on the screen than there.
     """
-    if dataset.metric != "euclidean":
+    if dataset.metric != "euclidean" or {horizontal, vertical} & set(MAP):
         return False
     kinds = {name in dataset.feature_names for name in (horizontal, vertical)}
     return horizontal != vertical and len(kinds) == 1
@@ -61,8 +79,9 @@ def positions(dataset, horizontal, vertical):
     With a single feature, the second coordinate is a random offset, so that the points can be told
     apart.
     """
-    if dataset in _prepared and (horizontal, vertical) == first_axes(dataset):
-        return _prepared[dataset]
+    names, places = _prepared.get(dataset, (None, None))
+    if (horizontal, vertical) == names:
+        return places
     X = dataset.X
     if X.shape[1] == 1:
         most = 0.2 * max(float(np.ptp(X)), 1e-300)
@@ -72,6 +91,8 @@ def positions(dataset, horizontal, vertical):
 
 
 def _along(dataset, components, name):
+    if name in MAP:
+        return _maps[dataset][:, MAP.index(name)]
     if name not in dataset.feature_names:
         return components[:, COMPONENTS.index(name)]
     number = dataset.feature_names.index(name)

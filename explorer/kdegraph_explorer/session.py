@@ -7,6 +7,7 @@ from kdegraph.automatic import count_clusters
 
 from . import process
 from .algorithm.judgement import Judge
+from .algorithm.map import Cartographer
 from .algorithm.neighborhood import TreeKeeper
 from .history import History, take
 from .jobs import Latest, Mailbox
@@ -87,6 +88,7 @@ class Session:
         # With this precedence, after the views.
         self.state.param.watch(lambda event: self._look(), "shown", precedence=1)
         self.judge = Judge(self)
+        self.cartographer = Cartographer(self)
         self.history = History(self)
 
     def latest(self, work, **callbacks):
@@ -133,7 +135,7 @@ class Session:
         source = self.sources[snapshot.source]
         other_data = take(self).only_data != snapshot.only_data
         self._restored, self._started = snapshot, True
-        with self._settle():
+        with self.settle():
             self.state.source = snapshot.source
             source.restore(snapshot.data)
         if (other_data or self.state.dataset is None) and source.loader() is not None:
@@ -259,24 +261,25 @@ class Session:
 
     def _use(self, request, dataset):
         source, _, snapshot = request
-        with self._settle():
+        with self.settle():
             source.settle()
         self.origin = (source, source.recall())
         restoring = snapshot is not None and snapshot is self._restored
         choices = self._without_axes(snapshot) if restoring else {}
-        with self._settle():  # a sigma that was set for other points is forgotten
+        with self.settle():  # a sigma that was set for other points is forgotten
             self.state.param.update(dataset=dataset, refusal="", **choices)
 
     def _refuse(self, request, error):
         source, *_ = request
-        with self._settle():
+        with self.settle():
             source.settle()
         self._restored = None
         self.state.refusal = explain(error)
         self._fail(request, error)
 
     @contextmanager
-    def _settle(self):
+    def settle(self):
+        """Mark changes that the session makes by itself."""
         self.settling = True
         try:
             yield

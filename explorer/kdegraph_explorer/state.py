@@ -111,8 +111,8 @@ class State(param.Parameterized):
     horizontal = param.Selector(
         objects=[""],
         label="Horizontal axis",
-        doc="Column, or principal component (a direction of largest spread), along which the "
-        "points lie.",
+        doc="Column, principal component (a direction of largest spread), or map (neighbors in the "
+        "graph are near each other, all else means little), along which the points lie.",
     )
     vertical = param.Selector(objects=[""], label="Vertical axis", doc=horizontal.doc)
     color = param.String(
@@ -359,10 +359,9 @@ class State(param.Parameterized):
     def _draw(self, dataset):
         if self.shown is dataset:
             return
-        names = list(axes(dataset))
         same = self.shown is None or self.shown.name == dataset.name
         with param.parameterized.batch_call_watchers(self):
-            self.param.horizontal.objects = self.param.vertical.objects = names
+            self.offer_axes(dataset)
             horizontal, vertical = first_axes(dataset)
             self.param.update(
                 shown=dataset,
@@ -374,6 +373,10 @@ class State(param.Parameterized):
                 early=None,
                 counted=None,
             )
+
+    def offer_axes(self, dataset):
+        """Offer the axes along which the points can be drawn."""
+        self.param.horizontal.objects = self.param.vertical.objects = list(axes(dataset))
 
     @param.depends("shown", "color", watch=True)
     def _color(self):

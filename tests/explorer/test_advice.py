@@ -93,7 +93,8 @@ def test_columns_have_their_names(sessions):
     # Columns of a file can be left out.
     session = sessions()
     rows = "\n".join(f"{x},{1000 * y},{x + y}" for x, y in MOONS.X)
-    give_file(session, f"a,b,c\n{rows}".encode())
+    give_file(session, f"a,b,c\n{rows}".encode()).standardize_all(False)
+    session.wait(PATIENCE)
     (sentence,) = advice(session.state)
     assert sentence.endswith("for all, or choose others under “Columns”.")
     session.sources["upload"].columns = ["a", "c"]

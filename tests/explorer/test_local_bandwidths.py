@@ -24,6 +24,7 @@ from kdegraph_explorer import Explorer, pipeline
 from kdegraph_explorer.algorithm.convergence import convergence, estimated_eigenvalues
 from kdegraph_explorer.algorithm.neighborhood import TreeKeeper
 from kdegraph_explorer.pipeline import Pipeline
+from kdegraph_explorer.projection import COMPONENTS
 from kdegraph_explorer.results import Bandwidth, Request
 from kdegraph_explorer.sources.generators import tight_beside_wide
 from kdegraph_explorer.views.controls import ParameterControls
@@ -230,10 +231,11 @@ def test_kernel_width_is_drawn_around_the_point(explore):
 
 def test_width_is_drawn_in_projections_that_keep_its_unit(explore):
     explorer = explore(np.random.default_rng(0).normal(size=(50, 4)), sigma=1.5)
+    state = explorer.session.state
+    state.param.update(horizontal=COMPONENTS[0], vertical=COMPONENTS[1])  # not the map
     one, circle = look_at(explorer, 3)
     assert circle["diameter"] == [3.0]
     assert "points may look nearer than they are" in text(one, "kg-neighbors")
-    state = explorer.session.state
     state.vertical = state.param.vertical.objects[-1]  # a column beside a principal component
     settle(explorer)
     assert look_at(explorer, 3)[1]["diameter"] == []

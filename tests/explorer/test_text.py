@@ -106,6 +106,8 @@ def test_messages_are_text(explorer):
     state = explorer.session.state
     explorer.session.sources["upload"].file = StoredFile.of("a" + NAME, bad_cell())
     explorer.session.wait(PATIENCE)
+    explorer.session.sources["upload"].incomplete = False
+    explorer.session.wait(PATIENCE)
     settle(explorer)
     assert repr(TEXTS["frame"]) in state.error
     shown = {string for kind, _, string in sent(pn.Column(*explorer.sections())) if kind == "Text"}

@@ -1,10 +1,14 @@
 """Clusters for new points, and for vertices outside any cluster, from the points near them."""
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from kdegraph.geometry.kernel_functions import KERNELS
 from kdegraph.geometry.neighbors import query_tree
+from kdegraph.geometry.sparse_points import nearest_rows
 from kdegraph.kde.api import kernel_sum
+from kdegraph.scaled_kernel import kernel_blocks
+from kdegraph.validation import SparsePoints
 
 
 def memberships(graph, points, labels, queries, bandwidths):
@@ -29,6 +33,20 @@ def memberships(graph, points, labels, queries, bandwidths):
     (m, k) float64 array
         Of a query out of reach of all points, 1 for the cluster of the nearest, and 0 otherwise.
     """
+    if isinstance(points, SparsePoints):
+        sums = _sums_of_sparse_points(graph, points, labels, queries, bandwidths)
+    else:
+        sums = _sums(graph, points, labels, queries, bandwidths)
+    far = np.flatnonzero(sums.max(axis=1) == 0)
+    if far.size:
+        nearest = nearest_points(points, queries[far], graph.kernel)[1]
+        sums[far, labels[nearest]] = 1.0
+    sums /= sums.sum(axis=1, keepdims=True)
+    return sums
+
+
+def _sums(graph, points, labels, queries, bandwidths):
+    """Return the kernel sums of queries over the members of each cluster, (m, k)."""
     local = isinstance(graph.sigma, np.ndarray)
     densities = None if graph.densities is None else np.asarray(graph.densities)
     sums = np.empty((len(queries), labels.max() + 1))
@@ -43,12 +61,15 @@ def memberships(graph, points, labels, queries, bandwidths):
             # The density of the query is the same for all clusters.
             weights=None if densities is None else densities[members] ** -graph.alpha,
         )
-    far = np.flatnonzero(sums.max(axis=1) == 0)
-    if far.size:
-        nearest = nearest_points(points, queries[far], graph.kernel)[1]
-        sums[far, labels[nearest]] = 1.0
-    sums /= sums.sum(axis=1, keepdims=True)
     return sums
+
+
+def _sums_of_sparse_points(graph, points, labels, queries, bandwidths):
+    """`_sums` of `SparsePoints`."""
+    n = len(labels)
+    members = csr_array((np.ones(n), labels, np.arange(n + 1)))
+    blocks = kernel_blocks(graph.kernel, graph.sigma, points, queries, bandwidths)
+    return np.concatenate([values @ members for values in blocks])
 
 
 def join_outliers(graph, points, kernel, labels):
@@ -78,6 +99,9 @@ def nearest_points(points, queries, kernel_name=None):
     """Return the distance from each query to its nearest point in the metric of the kernel, and the
     number of that point.
     """
+    if isinstance(points, SparsePoints):
+        distances, indices = nearest_rows(points, 1, queries)
+        return distances[:, 0], indices[:, 0]
     from scipy.spatial import cKDTree
 
     tree, p = cKDTree(points, balanced_tree=False), KERNELS[kernel_name or "gaussian"].norm
