@@ -90,7 +90,7 @@ def sigma_of_lists(lists, n_neighbors=10):
     """Return `estimate_sigma` from the `NeighborLists` of points; 0.0 if some of them coincide."""
     if has_duplicates(lists):
         return 0.0
-    return _bounded_mean(lists.distances[:, min(n_neighbors, lists.distances.shape[1]) - 1])
+    return bounded_mean(lists.distances[:, min(n_neighbors, lists.distances.shape[1]) - 1])
 
 
 def _rounding_explains(X, n_places):
@@ -148,10 +148,10 @@ def _mean_distance_of_points(X, order, starts, k, rng):
         return 0.0
     points = X[kept] if len(kept) < len(X) else X
     distances, _ = nearest(points.astype(np.float64, copy=False), queries, k + 1)
-    return _bounded_mean(distances[:, -1])
+    return bounded_mean(distances[:, -1])
 
 
-def _bounded_mean(distances):
+def bounded_mean(distances):
     """Return the mean of the positive distances, or 0.0 if there is none. Larger distances than ten
     times the median count as that: otherwise a single outlier could determine the mean.
     """

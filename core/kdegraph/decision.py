@@ -142,6 +142,13 @@ def cluster_at(
     graph = similarity_graph(
         points, **settings.graph, **scale._asdict(), seed=seed, progress=progress
     )
+    return cluster_graph(graph, scale, settings, seed, progress, embeddings=embeddings)
+
+
+def cluster_graph(
+    graph, scale: Scale, settings: Settings, seed, progress=None, *, embeddings=("soft",)
+) -> Decision:
+    """Return the clusters of a graph as `cluster_at` does."""
     options = settings.clusters | {"seed": seed, "progress": progress}
     first, *others = [options["embedding"]] if options.get("embedding") else embeddings
     options["embedding"] = first

@@ -1,66 +1,18 @@
 """Possible problems of a graph, in sentences with a remedy."""
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kdegraph.bandwidth import estimate_sigma, is_pixel_grid
+from kdegraph.findings import Finding, GraphWarning, matrix_as_points, warn
 from kdegraph.geometry.neighbors import duplicate_groups
 from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.spectral.checked_graph import AdjacencyLike, check_adjacency, graph_parts
 from kdegraph.validation import SparsePoints, check_count, check_points
 
 __all__ = ["Finding", "GraphWarning", "diagnose", "unequal_columns"]
-
-
-class GraphWarning(UserWarning):
-    """Warn of a graph that may misrepresent the data; the message says why and what to do.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> from kdegraph.diagnosis import GraphWarning
-    >>> warnings.simplefilter("ignore", GraphWarning)
-    """
-
-
-class Finding(str):
-    """Hold a sentence of `diagnose`: an observation and its remedy.
-
-    Parameters
-    ----------
-    problem : {"columns", "wide", "narrow", "parts"}
-        Columns of very different scales, a sigma that is too wide or too narrow, too many parts.
-    observation : str
-    remedy : str
-
-    Attributes
-    ----------
-    problem, observation, remedy : str
-        The parameters, for programs that know a remedy of their own.
-
-    Examples
-    --------
-    >>> import kdegraph
-    >>> graph = kdegraph.similarity_graph([[0.0], [1.0]], sigma=20.0, seed=0)
-    >>> [finding.problem for finding in kdegraph.diagnose(graph)]
-    ['wide']
-    """
-
-    problem: str
-    observation: str
-    remedy: str
-
-    def __new__(cls, problem: str, observation: str, remedy: str) -> "Finding":
-        finding = super().__new__(cls, f"{observation}; {remedy}")
-        finding.problem, finding.observation, finding.remedy = problem, observation, remedy
-        return finding
-
-    def __getnewargs__(self) -> tuple[str, str, str]:  # type: ignore[override]
-        """Keep all parts in copies and pickles."""
-        return self.problem, self.observation, self.remedy
 
 
 def diagnose(
@@ -74,7 +26,7 @@ def diagnose(
 
     Parameters
     ----------
-    adjacency : SimilarityGraph, sparse matrix or array of any format, or (n, n) array
+    adjacency : SimilarityGraph, sparse or dense (n, n) matrix, or graph of NetworkX or igraph
         Symmetric weights, finite and >= 0.
     points : (n, d) array_like, optional
         The points that the vertices stand for; by default those of the `SimilarityGraph`.
@@ -89,8 +41,9 @@ def diagnose(
         A str with a remedy for each of these: columns of very different spreads, see
         `unequal_columns`; a sigma so large that the mean kernel value exceeds 0.9, or so small that
         more than half of the points have no edge; a graph with more than three times as many
-        connected components as clusters, the largest of which lack more than a tenth of the points.
-        Empty for most data. Columns matter for the metric "euclidean" only.
+        connected components as clusters, the largest of which lack more than a tenth of the points;
+        points that are a symmetric matrix. Empty for most data. Columns matter for the metric
+        "euclidean" only.
 
     Raises
     ------
@@ -115,8 +68,11 @@ def diagnose(
         points = graph_parts(adjacency).points
     else:
         points = check_points(points, "points", keep_sparse=True)
-    embedded = getattr(adjacency, "metric", "euclidean") != "euclidean"
-    found = [None if points is None or embedded else unequal_columns(points, feature_names)]
+    found = []
+    if points is not None:
+        found += [matrix_as_points(points)]
+        if found == [None] and getattr(adjacency, "metric", "euclidean") == "euclidean":
+            found += [unequal_columns(points, feature_names)]
     if isinstance(adjacency, SimilarityGraph):
         found += [too_wide(adjacency), too_narrow(adjacency)]
     elif n_clusters is None:
@@ -131,9 +87,9 @@ def warn_of(
     n_clusters: int | None = None,
     feature_names: Sequence[str] | None = None,
 ) -> None:
-    """Show the findings of `diagnose` as warnings at the line of the caller's caller."""
+    """Show the findings of `diagnose` as warnings."""
     for sentence in diagnose(graph, n_clusters=n_clusters, feature_names=feature_names):
-        warnings.warn(sentence, GraphWarning, stacklevel=3)
+        warn(sentence)
 
 
 def bandwidth_in_words(sigma: float | NDArray[np.float64]) -> str:

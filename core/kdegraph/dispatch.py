@@ -38,9 +38,11 @@ def spectrum(
 
     Parameters
     ----------
-    adjacency : SimilarityGraph, sparse matrix or array of any format, or (n, n) array
+    adjacency : SimilarityGraph, sparse or dense (n, n) matrix, or graph of NetworkX or igraph
         Symmetric weights, finite and >= 0. A self-loop on the diagonal counts in the degree of its
-        vertex. A `TiledGraph` is read into memory, but see `approximate`.
+        vertex. A `TiledGraph` is read into memory, but see `approximate`. In a graph of NetworkX or
+        igraph the weights are the attribute "weight" of the edges, or 1 without it; NetworkX's
+        vertices are numbered in the order of its `nodes`.
     n_components : int
         Number of eigenvalues, 1 to n.
     seed : int, RandomState or numpy Generator, optional
@@ -91,6 +93,8 @@ def spectrum(
     sklearn.exceptions.ConvergenceWarning
         If the residuals did not reach the tolerance within `max_products`, or eigenvectors may have
         been missed (`Spectrum.converged` is False then).
+    GraphWarning
+        If the matrix looks like distances.
 
     Notes
     -----
@@ -161,8 +165,9 @@ def spectral_clustering(
 
     Parameters
     ----------
-    adjacency : SimilarityGraph, sparse matrix or array of any format, or (n, n) array
-        Symmetric weights, finite and >= 0. A `TiledGraph` is clustered tile by tile, see the notes.
+    adjacency : SimilarityGraph, sparse or dense (n, n) matrix, or graph of NetworkX or igraph
+        Symmetric weights, finite and >= 0, see `spectrum`. A `TiledGraph` is clustered tile by
+        tile, see the notes.
     n_clusters : int or "auto"
         "auto": `suggest_n_clusters` of the smallest 20 eigenvalues.
     seed : int, RandomState or numpy Generator, optional
@@ -212,6 +217,8 @@ def spectral_clustering(
     -----
     sklearn.exceptions.ConvergenceWarning
         If the eigenvalues did not settle.
+    GraphWarning
+        If the matrix looks like distances.
 
     Notes
     -----

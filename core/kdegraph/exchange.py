@@ -45,7 +45,7 @@ def export_graph(
     ----------
     path : path-like
         The file, which is overwritten if it exists. Its name ends with ".graphml" or ".gexf".
-    graph : SimilarityGraph, sparse matrix or array of any format, or (n, n) array
+    graph : SimilarityGraph, sparse or dense (n, n) matrix, or graph of NetworkX or igraph
         Symmetric weights, finite and >= 0.
     attributes : mapping of str to (n,) array-like, optional
         Values for the vertices, by name: numbers, truth values or text, such as labels or

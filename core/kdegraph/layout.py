@@ -48,7 +48,7 @@ def graph_layout(
 
     Parameters
     ----------
-    adjacency : SimilarityGraph, sparse matrix or array of any format, or (n, n) array
+    adjacency : SimilarityGraph, sparse or dense (n, n) matrix, or graph of NetworkX or igraph
         Symmetric weights, finite and >= 0. A `TiledGraph` is read into memory.
     n_components : int, default=2
         Dimensions, at least 1.

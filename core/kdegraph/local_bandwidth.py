@@ -122,7 +122,7 @@ def local_bandwidths(
     n_others = len(places) - 1
     needed = n_neighbors if rule == "neighbor" else _neighbors_of_law(n_others, perplexity)
     distances = _neighbor_distances(places, min(needed, n_others))
-    sigmas = of_places = _of_distances(distances, n_others, perplexity, rule, n_neighbors)
+    sigmas = of_places = bandwidths_of_distances(distances, n_others, perplexity, rule, n_neighbors)
     if places is not X:
         sigmas = np.empty(len(X))
         sigmas[order] = np.repeat(of_places, np.diff(starts, append=len(X)))
@@ -144,7 +144,9 @@ def bandwidths_of_lists(lists, perplexity=None, rule="perplexity", n_neighbors=7
     """Return `local_bandwidths` from the `NeighborLists` of points that all differ. These have at
     least 20 dimensions, in which "moderate" is the same as "perplexity".
     """
-    return _of_distances(lists.distances, len(lists.distances) - 1, perplexity, rule, n_neighbors)
+    return bandwidths_of_distances(
+        lists.distances, len(lists.distances) - 1, perplexity, rule, n_neighbors
+    )
 
 
 def bandwidths_of_new_points(
@@ -166,7 +168,7 @@ def bandwidths_of_new_points(
         distances = np.empty((len(queries), k))
         for query, row in zip(queries, distances, strict=True):
             row[:] = np.sort(np.partition(_distances(places, query), k - 1)[:k])
-    own = _of_distances(distances, len(places), perplexity)
+    own = bandwidths_of_distances(distances, len(places), perplexity)
     if rule != "moderate":
         return own
     return _moderate(own, local_bandwidths(X, perplexity=perplexity), X.shape[1])
@@ -218,7 +220,7 @@ def _distances(points, query):
     return 2 * np.minimum(halves, np.finfo(float).max / 2)
 
 
-def _of_distances(distances, n_others, perplexity, rule="perplexity", n_neighbors=7):
+def bandwidths_of_distances(distances, n_others, perplexity, rule="perplexity", n_neighbors=7):
     """Return bandwidths from rows of ascending distances to the nearest of `n_others` places."""
     if rule == "neighbor":
         return _representable(distances[:, min(n_neighbors, distances.shape[1]) - 1])

@@ -10,13 +10,16 @@ from sklearn.neighbors import NearestNeighbors, sort_graph_by_row_values
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from kdegraph.clustering.out_of_sample import fitted_vertices
 from kdegraph.diagnosis import warn_of
-from kdegraph.geometry.neighbors import equal_rows
+from kdegraph.geometry.neighbors import equal_rows, keys_of_rows
 from kdegraph.geometry.sparse_points import nearest_rows, pair_distances
 from kdegraph.geometry.units import common_scale
 from kdegraph.graph import similarity_graph
 from kdegraph.graph_parameters import ESTIMATOR_PARAMETERS
 from kdegraph.metrics import METRICS, points_of
+from kdegraph.runtime.progress import StageLines
+from kdegraph.runtime.threads import within_n_jobs
 from kdegraph.scaled_kernel import kernel_blocks, kernel_row, new_bandwidths
 from kdegraph.validation import SparsePoints, check_choice, check_count, check_estimator_points
 
@@ -25,18 +28,19 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
     """Turn points into the sampled similarity graph between them.
 
     With ``mode="affinity"`` for estimators that take ``affinity="precomputed"``, such as
-    `sklearn.cluster.SpectralClustering`. With ``mode="distance"`` it stands where a
+    `sklearn.cluster.SpectralClustering`. With `n_neighbors` it stands where a
     `sklearn.neighbors.KNeighborsTransformer` does: before estimators that take
     ``metric="precomputed"``, such as `sklearn.manifold.Isomap`, and as the `transformer` of
     scanpy's ``pp.neighbors``.
 
     Parameters
     ----------
-    mode : {"affinity", "distance"}, default="affinity"
+    mode : {"affinity", "distance"} or None, default=None
         What is stored for an edge: its weight, or the distance between its ends: Euclidean, 1 minus
-        the cosine of the angle, or in kilometers along the surface of the Earth.
+        the cosine of the angle, or in kilometers along the surface of the Earth. None is "distance"
+        where `n_neighbors` is given, and "affinity" otherwise.
     n_neighbors : int or None, default=None
-        For ``mode="distance"``. None stores all edges, so that rows have different lengths. An int
+        For distances. None stores all edges, so that rows have different lengths. An int
         stores as many entries in all rows: the point itself and its `n_neighbors` neighbors in the
         graph that are nearest; where it has fewer, the nearest other points make up for them.
     sigma : float, "auto", "local", "moderate" or (n,) array_like, default="auto"
@@ -60,6 +64,10 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         Relative error of the kernel degrees: see `similarity_graph`.
     random_state : int, RandomState or None, default=None
         An int gives the same graph in every call.
+    n_jobs : int or None, default=None
+        Largest number of threads; None and -1 are those of `get_num_threads`, -2 is one less.
+    verbose : bool, default=False
+        Write a line on standard error when a stage of the work begins.
 
     Attributes
     ----------
@@ -79,7 +87,10 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
     An estimator that looks for k neighbors needs an `n_neighbors` of at least k: `Isomap` and
     `KNeighborsClassifier` their own `n_neighbors`, `TSNE` three times its perplexity and 1. Those
     that look at all neighbors, such as `DBSCAN`, need none. scanpy takes `n_neighbors` from here,
-    in place of its own, and needs it.
+    in place of its own, and needs it; the `metric` must be set here, too. With ``rows =
+    SimilarityGraphTransformer(n_neighbors=15).fit_transform(X)``, umap-learn takes
+    ``UMAP(n_neighbors=16, precomputed_knn=(rows.indices.reshape(-1, 16),
+    rows.data.reshape(-1, 16)))``, as it counts the point itself.
 
     Examples
     --------
@@ -102,7 +113,7 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def __init__(
         self,
         *,
-        mode: Literal["affinity", "distance"] = "affinity",
+        mode: Literal["affinity", "distance"] | None = None,
         n_neighbors: int | None = None,
         sigma: float | Literal["auto", "local", "moderate"] | ArrayLike = "auto",
         perplexity: float | None = None,
@@ -116,6 +127,8 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         weighting: str = "inclusion",
         eps: float | None = None,
         random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
     ):
         self.mode = mode
         self.n_neighbors = n_neighbors
@@ -131,7 +144,10 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.weighting = weighting
         self.eps = eps
         self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
+    @within_n_jobs
     def fit(self, X: ArrayLike, y: None = None) -> "SimilarityGraphTransformer":
         """Sample the graph of the points.
 
@@ -163,6 +179,7 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
             points,
             **{name: getattr(self, name) for name in ESTIMATOR_PARAMETERS},
             seed=check_random_state(self.random_state).randint(2**31 - 1),
+            progress=StageLines() if self.verbose else None,
         )
         warn_of(self.graph_, feature_names=getattr(self, "feature_names_in_", None))
         self.sigma_ = self.graph_.sigma
@@ -177,10 +194,10 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _check_rows(self, n):
         """Refuse a mode or a number of neighbors that graphs of n points do not have."""
-        check_choice(self.mode, "mode", ("affinity", "distance"))
+        check_choice(self._mode(), "mode", ("affinity", "distance"))
         if self.n_neighbors is None:
             return
-        if self.mode != "distance":
+        if self._mode() != "distance":
             raise ValueError(
                 f"n_neighbors is for mode='distance', got {self.n_neighbors!r} with "
                 f"mode={self.mode!r}; n_rounds is the number of neighbors that are sampled"
@@ -190,6 +207,10 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
             "take fewer neighbors or more points"
         )
         check_count(self.n_neighbors, "n_neighbors", maximum=n - 1, reason=reason)
+
+    def _mode(self):
+        default = "affinity" if self.n_neighbors is None else "distance"
+        return default if self.mode is None else self.mode
 
     def fit_transform(
         self, X: ArrayLike, y: None = None
@@ -211,6 +232,7 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """
         return self.fit(X)._fitted_rows()
 
+    @within_n_jobs
     def transform(self, X: ArrayLike) -> scipy.sparse.csr_array | scipy.sparse.csr_matrix:
         """Return similarities or distances to the fitted points.
 
@@ -248,14 +270,10 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         queries = check_estimator_points(self, X, self._points, dtype=np.float64, reset=False)
         if queries.shape == self._points.shape and equal_rows(queries, self._points).all():
             return self._fitted_rows()
-        # Equal points get equal bytes: adding 0 removes negative zeros.
-        queries, points = queries + 0.0, self._points + 0.0
-        numbered = reversed(list(enumerate(_keys(points))))  # of equal points the first one counts
-        fitted_as = {key: i for i, key in numbered}
-        vertices = np.array([fitted_as.get(key, -1) for key in _keys(queries)])
+        vertices = fitted_vertices(self._points, queries)
         fitted, new = np.flatnonzero(vertices >= 0), np.flatnonzero(vertices < 0)
         parts = [self.graph_.adjacency[vertices[fitted]]]
-        points, queries = points_of(points, self.metric), points_of(queries, self.metric)
+        points, queries = (points_of(one, self.metric) for one in (self._points, queries))
         if new.size:
             own = new_bandwidths(self.sigma_, self.sigma, points, queries[new], self.perplexity)
             own = np.broadcast_to(own, len(new))
@@ -272,20 +290,11 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _rows(self, edges, points, queries, vertices):
         """Return edges with their weights, or with their lengths in the mode "distance"."""
-        if self.mode == "affinity":
+        if self._mode() == "affinity":
             return edges
         rows = distance_rows(edges, points, queries, vertices, self.n_neighbors)
         rows.data = METRICS[self.metric].distance(rows.data)
         return rows
-
-
-def _keys(points):
-    """Return an iterator over bytes that differ where points do, a multiple of 8 of each point."""
-    if not isinstance(points, SparsePoints):
-        return (row.tobytes() for row in points)
-    cuts = points.indptr[1:-1]
-    entries = np.split(points.indices.astype(np.int64), cuts), np.split(points.data, cuts)
-    return (columns.tobytes() + values.tobytes() for columns, values in zip(*entries, strict=True))
 
 
 def _kernel_rows(graph, points, queries, bandwidths):
@@ -314,7 +323,7 @@ def _sample_rows(graph, points, queries, bandwidths):
     m, n_rounds = len(queries), graph.n_rounds
     columns, weights = np.zeros((m, n_rounds), np.intp), np.zeros((m, n_rounds))
     kernel_rows = _kernel_rows(graph, points, queries, bandwidths)
-    for i, (key, values) in enumerate(zip(_keys(queries), kernel_rows, strict=True)):
+    for i, (key, values) in enumerate(zip(keys_of_rows(queries), kernel_rows, strict=True)):
         cumulated = np.cumsum(values)
         total = cumulated[-1]
         rng = np.random.default_rng([graph.seed, *np.frombuffer(key, np.uint64).tolist()])

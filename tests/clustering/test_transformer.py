@@ -167,8 +167,8 @@ def test_a_classifier_of_neighbors_predicts_new_points():
     [
         ({"mode": "length"}, ValueError, "unknown mode 'length'"),
         ({"mode": 1}, TypeError, "mode must be one of"),
-        ({"n_neighbors": 5}, ValueError, "n_neighbors is for mode='distance'"),
-        ({"mode": "distance", "n_neighbors": 0}, ValueError, "n_neighbors must be a whole"),
+        ({"n_neighbors": 5, "mode": "affinity"}, ValueError, "n_neighbors is for mode='distance'"),
+        ({"n_neighbors": 0}, ValueError, "n_neighbors must be a whole"),
         ({"mode": "distance", "n_neighbors": 150}, ValueError, "at most 149 with n = 150 points"),
         ({"sigma": "local", "perplexity": 150}, ValueError, "perplexity.*n = 150"),
         ({"alpha": 2}, ValueError, "alpha must lie in"),

@@ -29,7 +29,7 @@ INTERFACE = {
 # From what is imported by all to what imports all: a module imports from its own layer's folder and
 # from the lines above it.
 LAYERS = (
-    {"validation"},
+    {"validation", "findings"},
     {"runtime"},
     {"metrics"},
     {"eigengap"},
@@ -44,7 +44,7 @@ LAYERS = (
     {"adjacency"},
     {"npy_files"},
     {"graph_parameters"},
-    {"graph_files"},
+    {"graph_files", "foreign_graphs"},
     {"sampled_graph"},
     {"spectral"},
     {"layout"},
@@ -54,6 +54,7 @@ LAYERS = (
     {"diagnosis", "exchange", "explain"},
     {"automatic", "stability"},
     {"decision"},
+    {"precomputed"},
     {"estimators", "transformer"},
     {"io"},
     {"datasets"},

@@ -14,7 +14,7 @@ def conductance(adjacency: AdjacencyLike, labels: ArrayLike) -> NDArray[np.float
 
     Parameters
     ----------
-    adjacency : SimilarityGraph, sparse matrix or array of any format, or (n, n) array
+    adjacency : SimilarityGraph, sparse or dense (n, n) matrix, or graph of NetworkX or igraph
         Symmetric weights, finite and >= 0.
     labels : (n,) array of integers
         Vertices with negative labels (noise) are in no cluster: edges to them leave a cluster.

@@ -1,13 +1,19 @@
-"""Clusters for new points, and for vertices outside any cluster, from the points near them."""
+"""Clusters and coordinates of new points and of outliers, from the points near them."""
+
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
+from numpy.typing import NDArray
 
+from kdegraph.clustering.embedding import embed
 from kdegraph.geometry.kernel_functions import KERNELS
-from kdegraph.geometry.neighbors import query_tree
+from kdegraph.geometry.neighbors import equal_rows, keys_of_rows, query_tree
 from kdegraph.geometry.sparse_points import nearest_rows
 from kdegraph.kde.api import kernel_sum
 from kdegraph.scaled_kernel import kernel_blocks
+from kdegraph.spectral.checked_graph import check_adjacency
+from kdegraph.spectral.solver.rayleigh_ritz import MIN_DIVISOR
 from kdegraph.validation import SparsePoints
 
 
@@ -33,10 +39,16 @@ def memberships(graph, points, labels, queries, bandwidths):
     (m, k) float64 array
         Of a query out of reach of all points, 1 for the cluster of the nearest, and 0 otherwise.
     """
-    if isinstance(points, SparsePoints):
-        sums = _sums_of_sparse_points(graph, points, labels, queries, bandwidths)
+    n_clusters = labels.max() + 1
+    if isinstance(points, SparsePoints):  # all clusters at once: they share the kernel values
+        indicators = np.eye(n_clusters)[labels]
+        sums = _sums(graph, points, queries, bandwidths, np.arange(len(labels)), indicators)
     else:
-        sums = _sums(graph, points, labels, queries, bandwidths)
+        sums = np.empty((len(queries), n_clusters))
+        for label in range(n_clusters):
+            members = np.flatnonzero(labels == label)
+            ones = np.ones((len(members), 1))
+            sums[:, [label]] = _sums(graph, points, queries, bandwidths, members, ones)
     far = np.flatnonzero(sums.max(axis=1) == 0)
     if far.size:
         nearest = nearest_points(points, queries[far], graph.kernel)[1]
@@ -45,31 +57,100 @@ def memberships(graph, points, labels, queries, bandwidths):
     return sums
 
 
-def _sums(graph, points, labels, queries, bandwidths):
-    """Return the kernel sums of queries over the members of each cluster, (m, k)."""
+def _sums(graph, points, queries, bandwidths, members, values):
+    """Return the kernel sums of each column of `values` over some points, (m, k), up to a factor
+    for each query, which stands for its density.
+    """
     local = isinstance(graph.sigma, np.ndarray)
-    densities = None if graph.densities is None else np.asarray(graph.densities)
-    sums = np.empty((len(queries), labels.max() + 1))
-    for label in range(sums.shape[1]):
-        members = labels == label
-        sums[:, label] = kernel_sum(
+    sigma = graph.sigma[members] if local else graph.sigma
+    if isinstance(points, SparsePoints):
+        blocks = kernel_blocks(graph.kernel, sigma, points[members], queries, bandwidths)
+        return np.concatenate([kernel_values @ values for kernel_values in blocks])
+    if graph.densities is not None:
+        values = values * np.asarray(graph.densities)[members, None] ** -graph.alpha
+    of_columns = [
+        kernel_sum(
             points[members],
             queries,
             kernel=graph.kernel,
-            sigma=graph.sigma[members] if local else graph.sigma,
+            sigma=sigma,
             target_sigma=bandwidths if local else None,
-            # The density of the query is the same for all clusters.
-            weights=None if densities is None else densities[members] ** -graph.alpha,
+            weights=column,
         )
-    return sums
+        for column in values.T
+    ]
+    return np.column_stack(of_columns)
 
 
-def _sums_of_sparse_points(graph, points, labels, queries, bandwidths):
-    """`_sums` of `SparsePoints`."""
-    n = len(labels)
-    members = csr_array((np.ones(n), labels, np.arange(n + 1)))
-    blocks = kernel_blocks(graph.kernel, graph.sigma, points, queries, bandwidths)
-    return np.concatenate([values @ members for values in blocks])
+class Coordinates(NamedTuple):
+    """The spectral coordinates of fitted points: the rows of ``D^-1/2 U`` (see `embed`).
+
+    Attributes
+    ----------
+    vertices : (m,) int array
+        The points that have coordinates: those in components that are large enough.
+    rows : (m, k) float64 array
+    eigenvalues : (k,) float64 array
+    n : int
+        Number of fitted points.
+    """
+
+    vertices: NDArray[np.int64]
+    rows: NDArray[np.float64]
+    eigenvalues: NDArray[np.float64]
+    n: int
+
+    @classmethod
+    def of_graph(cls, graph, spectrum, k) -> "Coordinates":
+        """Return the coordinates by the first k eigenvectors; all 0 of a graph without edges."""
+        checked = check_adjacency(graph)
+        if spectrum is None:
+            return cls(np.arange(checked.n), np.zeros((checked.n, k)), np.zeros(k), checked.n)
+        vertices = checked.in_components(max(spectrum.smallest_component, 2))
+        spectrum = replace(spectrum, eigenvectors=np.asarray(spectrum.eigenvectors))
+        rows = embed(checked, spectrum, k, k, vertices, "degree")
+        return cls(vertices, rows, spectrum.eigenvalues[:k], checked.n)
+
+    def of_fitted(self) -> NDArray[np.float64]:
+        """Return the coordinates of all fitted points, 0 for those that have none."""
+        rows = np.zeros((self.n, self.rows.shape[1]))
+        rows[self.vertices] = self.rows
+        return rows
+
+    def extended(self, sums) -> NDArray[np.float64]:
+        """Return the coordinates of new points by the Nystroem extension: the mean of those of
+        their neighbors, divided by 1 - eigenvalue. ``sums(values)`` returns for each new point the
+        weighted sums of the columns of values of `vertices`. It is NaN without any weight.
+        """
+        divisors = 1.0 - self.eigenvalues
+        divisors = np.where(divisors > MIN_DIVISOR, divisors, 1.0)
+        found = sums(np.column_stack([np.ones(len(self.vertices)), self.rows]))
+        with np.errstate(invalid="ignore"):
+            return found[:, 1:] / found[:, :1] / divisors
+
+    def of_points(self, graph, points, queries, bandwidths) -> NDArray[np.float64]:
+        """Return the coordinates of new points by their kernel sums; out of reach of all fitted
+        points, those of the nearest.
+        """
+        arguments = graph, points, queries, bandwidths, self.vertices
+        found = self.extended(lambda values: _sums(*arguments, values))
+        far = np.flatnonzero(np.isnan(found).any(axis=1))
+        if far.size:
+            nearest = nearest_points(points[self.vertices], queries[far], graph.kernel)[1]
+            found[far] = self.rows[nearest]
+        return found
+
+
+def fitted_vertices(points, queries):
+    """Return for each query the number of the point that it is, or -1; if all are the points in
+    the same order, these, and otherwise the first of several equal ones.
+    """
+    if queries.shape == points.shape and equal_rows(queries, points).all():
+        return np.arange(len(points))
+    # Equal points get equal bytes: adding 0 removes negative zeros.
+    queries, points = (one.astype(np.float64) + 0.0 for one in (queries, points))
+    fitted_as = {key: i for i, key in reversed(list(enumerate(keys_of_rows(points))))}
+    return np.array([fitted_as.get(key, -1) for key in keys_of_rows(queries)])
 
 
 def join_outliers(graph, points, kernel, labels):

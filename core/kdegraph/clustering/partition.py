@@ -62,7 +62,7 @@ def vertices_in_clusters(
 
     Parameters
     ----------
-    adjacency : SimilarityGraph, sparse matrix or array of any format, or (n, n) array
+    adjacency : SimilarityGraph, sparse or dense (n, n) matrix, or graph of NetworkX or igraph
         Symmetric weights, finite and >= 0.
     smallest_component : int or "auto", default="auto"
         As for `spectrum`, which has as many eigenvalues as this finds vertices.

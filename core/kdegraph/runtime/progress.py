@@ -149,6 +149,18 @@ def _pass_on(reports, progress):
             progress(*report)
 
 
+class StageLines:
+    """Write a line on standard error when a stage begins, as a `progress` for `verbose`."""
+
+    def __init__(self):
+        self._stage, self._start = None, time.perf_counter()
+
+    def __call__(self, stage, fraction):
+        if stage != self._stage:
+            self._stage = stage
+            _write(f"kdegraph: {stage}, after {time.perf_counter() - self._start:.1f} s")
+
+
 def _write(text):
     if sys.stderr is not None:  # None in programs without a console
         sys.stderr.write(text + "\n")

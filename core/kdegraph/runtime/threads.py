@@ -4,18 +4,23 @@ import contextlib
 import contextvars
 import functools
 import os
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from threadpoolctl import OpenBLASController, ThreadpoolController
 
 from kdegraph.validation import check_count
 
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
 _lock = threading.Lock()
 _pool: ThreadPoolExecutor | None = None
 _n_threads: int | None = None
+# The largest number of threads within `limited_threads`.
+_limit: contextvars.ContextVar[int | None] = contextvars.ContextVar("limit", default=None)
 
 
 def get_num_threads() -> int:
@@ -40,6 +45,12 @@ def get_num_threads() -> int:
     3
     >>> kdegraph.set_num_threads(None)
     """
+    limit, allowed = _limit.get(), _allowed_threads()
+    return allowed if limit is None else min(limit, allowed)
+
+
+def _allowed_threads():
+    """Return the number of threads of the pool."""
     if _n_threads is not None:
         return _n_threads
     if value := os.environ.get("KDEGRAPH_NUM_THREADS"):
@@ -79,6 +90,27 @@ def set_num_threads(n: int | None) -> None:
         before.shutdown(wait=False)
 
 
+def within_n_jobs(method: _Method) -> _Method:
+    """Let a method of an estimator use `n_jobs` threads at most: -1 stands for all, -2 for all but
+    one, and None for no limit. Other threads of the program are not limited.
+    """
+
+    @functools.wraps(method)
+    def call(self, *args, **options):
+        if self.n_jobs is None:
+            return method(self, *args, **options)
+        n_jobs = check_count(self.n_jobs, "n_jobs", minimum=-sys.maxsize)
+        if n_jobs == 0:
+            raise ValueError("n_jobs must be a number of threads, or -1 for all, got 0")
+        before = _limit.set(n_jobs if n_jobs > 0 else max(1, _allowed_threads() + 1 + n_jobs))
+        try:
+            return method(self, *args, **options)
+        finally:
+            _limit.reset(before)
+
+    return cast(_Method, call)
+
+
 def call_helpers(function: Callable[[], Any], n_helpers: int) -> list[Future]:
     """Let `n_helpers` threads of the pool call `function` in copies of the caller's context, which
     holds NumPy's error state, for example. There are fewer if the pool or the interpreter is
@@ -89,7 +121,7 @@ def call_helpers(function: Callable[[], Any], n_helpers: int) -> list[Future]:
     with contextlib.suppress(RuntimeError):
         with _lock:
             if _pool is None:
-                _pool = ThreadPoolExecutor(get_num_threads(), thread_name_prefix="kdegraph")
+                _pool = ThreadPoolExecutor(_allowed_threads(), thread_name_prefix="kdegraph")
             pool = _pool
         for _ in range(n_helpers):
             helpers.append(pool.submit(contextvars.copy_context().run, function))

@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 from os import PathLike
+from typing import Any
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from kdegraph.foreign_graphs import igraph_of, networkx_of
 from kdegraph.graph_files import read_graph, read_zarr, write_graph, write_zarr
 from kdegraph.graph_parameters import KeptParameters
 
@@ -105,6 +107,44 @@ class SimilarityGraph(KeptParameters):
         return scipy.sparse.csr_array(
             scipy.sparse.diags_array((degrees > 0).astype(float)) - scaled
         )
+
+    def to_networkx(self) -> Any:
+        """Return the graph as a `networkx.Graph`.
+
+        Returns
+        -------
+        networkx.Graph
+            With the vertices 0 to n - 1, and the weights as the attribute "weight" of the edges.
+
+        Raises
+        ------
+        ImportError
+            Without NetworkX, which ``pip install networkx`` installs.
+
+        Examples
+        --------
+        >>> import kdegraph
+        >>> graph = kdegraph.similarity_graph([[0.0], [1.0]], sigma=1.0, n_rounds=1, seed=0)
+        >>> print(graph.to_networkx())
+        Graph with 2 nodes and 1 edges
+        """
+        return networkx_of(self.adjacency)
+
+    def to_igraph(self) -> Any:
+        """Return the graph as an `igraph.Graph`.
+
+        Returns
+        -------
+        igraph.Graph
+            As for `to_networkx`. ``graph.to_igraph().community_leiden(weights="weight",
+            objective_function="modularity")`` finds its communities.
+
+        Raises
+        ------
+        ImportError
+            Without igraph, which ``pip install igraph`` installs.
+        """
+        return igraph_of(self.adjacency)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the graph to an .npz file without pickled objects, and without sparse points.

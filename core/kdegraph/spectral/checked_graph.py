@@ -9,6 +9,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
+from kdegraph.findings import distances_as_weights, warn
+from kdegraph.foreign_graphs import IgraphGraph, NetworkxGraph, adjacency_of_foreign
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.progress import partial_progress
@@ -36,7 +38,10 @@ class HasAdjacency(Protocol):
         ...
 
 
-AdjacencyLike: TypeAlias = "HasAdjacency | scipy.sparse.sparray | scipy.sparse.spmatrix | ArrayLike"
+AdjacencyLike: TypeAlias = (
+    "HasAdjacency | scipy.sparse.sparray | scipy.sparse.spmatrix | ArrayLike "
+    "| NetworkxGraph | IgraphGraph"
+)
 
 
 class GraphParts(NamedTuple):
@@ -50,12 +55,15 @@ class GraphParts(NamedTuple):
 
 def graph_parts(adjacency: AdjacencyLike) -> GraphParts:
     """Return the adjacency matrix of a graph object with the other attributes that are known, or a
-    plain matrix without any. A `TiledGraph` or a Dask array is read into memory.
+    plain matrix, or that of a graph of NetworkX or igraph, without any. A `TiledGraph` or a Dask
+    array is read into memory.
     """
     if isinstance(adjacency, GraphParts):
         return adjacency
     if hasattr(getattr(adjacency, "adjacency", adjacency), "__dask_graph__"):
         adjacency = cast(Any, adjacency).compute()
+    if (foreign := adjacency_of_foreign(adjacency)) is not None:
+        return GraphParts(foreign)
     if not isinstance(adjacency, HasAdjacency):
         return GraphParts(adjacency)
     more = (getattr(adjacency, name, None) for name in ("points", "order", "kernel"))
@@ -129,6 +137,8 @@ def check_adjacency(adjacency, name="adjacency", *, progress=None) -> CheckedGra
     csr = _canonical_csr(given.adjacency, name)
     matrix = SparseRows(csr.indptr, csr.indices, csr.data)
     degrees = _check_weights(matrix, name, partial_progress(progress, 0.0, 0.5))
+    if given.kernel is None and (finding := distances_as_weights(csr)):
+        warn(finding)
     if degrees.max() > 1e290:  # scale the weights by a power of two, so that no sum overflows
         matrix = matrix._replace(weights=csr.data * 2.0**-200)
         degrees = _check_weights(matrix, name, None)

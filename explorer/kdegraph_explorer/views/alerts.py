@@ -55,6 +55,8 @@ def _remedy(problem, state):
             state.source == Upload.key
         )
         return f"Standardize the columns or take the same unit for all{other}."
+    if problem == "matrix":
+        return "Open the points themselves, or cluster it in Python (kdegraph.spectral_clustering)."
     size = "smaller" if problem == "wide" else "larger"
     is_local = state.outcome("kde").bandwidth.is_local
     if is_local:

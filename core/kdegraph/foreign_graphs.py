@@ -1,0 +1,98 @@
+"""Graphs of NetworkX and igraph, which need not be installed, from and to adjacency matrices."""
+
+import importlib
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import scipy.sparse
+
+
+@runtime_checkable
+class NetworkxGraph(Protocol):
+    """A graph of NetworkX, such as `networkx.Graph`."""
+
+    def adjacency(self) -> Any:
+        """Iterate over the vertices and their neighbors."""
+        ...
+
+    def is_directed(self) -> bool:
+        """Return whether edges have a direction."""
+        ...
+
+    @property
+    def nodes(self) -> Any:
+        """The vertices, in an order."""
+        ...
+
+    @property
+    def edges(self) -> Any:
+        """The edges, with their attributes."""
+        ...
+
+
+@runtime_checkable
+class IgraphGraph(Protocol):
+    """A graph of igraph, `igraph.Graph`."""
+
+    def get_edgelist(self) -> Any:
+        """Return the pairs of vertices that are joined."""
+        ...
+
+    def is_directed(self) -> bool:
+        """Return whether edges have a direction."""
+        ...
+
+    def vcount(self) -> int:
+        """Return the number of vertices."""
+        ...
+
+    @property
+    def es(self) -> Any:
+        """The edges, with their attributes."""
+        ...
+
+
+def adjacency_of_foreign(graph: object) -> scipy.sparse.csr_array | None:
+    """Return the adjacency matrix of a graph of NetworkX or igraph, or None for other objects.
+
+    The weights are the edges' attribute "weight", or 1 without it; those of parallel edges are
+    added. The vertices of NetworkX are numbered in the order of `nodes`. The matrix of a directed
+    graph need not be symmetric.
+    """
+    if isinstance(graph, NetworkxGraph) and callable(graph.adjacency):
+        number = {vertex: i for i, vertex in enumerate(graph.nodes)}
+        edges = list(graph.edges(data="weight", default=1.0))
+        ends = [(number[start], number[stop]) for start, stop, _ in edges]
+        weights, n = np.array([weight for *_, weight in edges], np.float64), len(number)
+    elif isinstance(graph, IgraphGraph):
+        ends, n = graph.get_edgelist(), graph.vcount()
+        weights = np.ones(len(ends))
+        if "weight" in graph.es.attributes():
+            weights[:] = graph.es["weight"]
+    else:
+        return None
+    pairs = np.reshape(ends, (-1, 2)).astype(np.intp)
+    if not graph.is_directed():
+        no_loop = pairs[:, 0] != pairs[:, 1]
+        pairs = np.concatenate([pairs, pairs[no_loop, ::-1]])
+        weights = np.append(weights, weights[no_loop])
+    return scipy.sparse.csr_array((weights, pairs.T), shape=(n, n))
+
+
+def networkx_of(adjacency: scipy.sparse.csr_array) -> Any:
+    """Return a `networkx.Graph` with the weights as the attribute "weight" of the edges."""
+    return _library("networkx").from_scipy_sparse_array(adjacency)
+
+
+def igraph_of(adjacency: scipy.sparse.csr_array) -> Any:
+    """Return an `igraph.Graph` with the weights as the attribute "weight" of the edges."""
+    upper = scipy.sparse.triu(adjacency, format="coo")
+    edges, weights = np.column_stack(upper.coords), {"weight": upper.data.tolist()}
+    return _library("igraph").Graph(adjacency.shape[0], edges, edge_attrs=weights)
+
+
+def _library(name):
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise ImportError(f"this needs {name} ({error}): pip install {name}") from error
