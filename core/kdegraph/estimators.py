@@ -452,7 +452,7 @@ class KDESpectralClustering(
 
         Returns
         -------
-        (n, n_clusters_) float64 array
+        (n, k) float64 array
             See `transform`.
         """
         self.fit(X)
