@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 from kdegraph.geometry.neighbor_forest import has_duplicates, has_many_dimensions, near_neighbors
 from kdegraph.geometry.neighbors import duplicate_groups, nearest
 from kdegraph.metrics import points_of
-from kdegraph.validation import check_count, check_seed
+from kdegraph.validation import SparsePoints, check_count, check_seed
 
 
 def estimate_sigma(
@@ -100,8 +100,7 @@ def _rounding_explains(X, n_places):
     evenly over the grid, because clusters fill only a part of their bounding box.
     """
     n_cells = 1.0
-    for column in X.T:
-        values = np.unique(column)
+    for values in _distinct_values(X):
         if len(values) == 1:
             continue
         with np.errstate(over="ignore", invalid="ignore"):
@@ -111,6 +110,16 @@ def _rounding_explains(X, n_places):
         n_cells *= steps[-1] + 1
     by_chance = len(X) / 2 * (len(X) / n_cells)
     return len(X) - n_places <= 30 * by_chance
+
+
+def _distinct_values(X):
+    """Yield the distinct values of each column, ascending."""
+    if not isinstance(X, SparsePoints):
+        yield from map(np.unique, X.T)
+        return
+    columns = X.tocsc()
+    for values in np.split(columns.data, columns.indptr[1:-1]):
+        yield np.unique(values if len(values) == len(X) else np.append(values, 0.0))
 
 
 def _mean_distance_of_places(places, k, rng):
@@ -137,8 +146,8 @@ def _mean_distance_of_points(X, order, starts, k, rng):
         queries = np.sort(rng.choice(queries, 5000, replace=False))
     if len(queries) == 0:
         return 0.0
-    points = np.asarray(X[kept] if len(kept) < len(X) else X, dtype=np.float64)
-    distances, _ = nearest(points, queries, k + 1)
+    points = X[kept] if len(kept) < len(X) else X
+    distances, _ = nearest(points.astype(np.float64, copy=False), queries, k + 1)
     return bounded_mean(distances[:, -1])
 
 
@@ -160,7 +169,7 @@ def is_pixel_grid(points):
     them: the last two of three or more columns are the places of a grid, each of them once.
     """
     n, d = points.shape
-    if d < 3:
+    if d < 3 or isinstance(points, SparsePoints):
         return False
     width, height = (np.count_nonzero(points[:, c] == points[0, c]) for c in (-2, -1))
     if width * height != n or min(width, height) < 2:

@@ -11,16 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from kdegraph.bandwidth import estimate_sigma
 from kdegraph.geometry.kernel_functions import KERNELS, exp_neg
-from kdegraph.geometry.kernels import fill_values, scaled_distance
+from kdegraph.geometry.kernels import fill_values
 from kdegraph.geometry.local_scale import rescaled
-from kdegraph.geometry.neighbors import duplicate_groups, nearest, unit_scale
+from kdegraph.geometry.neighbors import duplicate_groups, nearest
+from kdegraph.geometry.sparse_points import KernelRows, scaled_distance, sparse_rows
+from kdegraph.geometry.units import unit_scale
 from kdegraph.metrics import points_of
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.memory import available_memory, format_bytes
 from kdegraph.runtime.progress import responsive, stage_progress
 from kdegraph.scaled_kernel import check_sigma, pair_kernel, resolve_bandwidth
-from kdegraph.validation import check_choice, check_count, check_fraction
+from kdegraph.validation import SparsePoints, check_choice, check_count, check_fraction
 
 # Share of nonzero values below which `full_graph` returns a sparse matrix.
 SPARSE_DENSITY = 0.25
@@ -34,7 +36,7 @@ _ENTRY_BYTES = 24
 def _pair_values(start, stop, code, inverse_sigma, local, X, rows, columns, values):
     for e in range(start, stop):
         i, j = rows[e], columns[e]
-        u = scaled_distance(code, inverse_sigma, X, i, X, j)
+        u = scaled_distance(code, inverse_sigma, X, i, j)
         values[e] = exp_neg(rescaled(code, local, i, local, j, u))
 
 
@@ -56,8 +58,9 @@ def _symmetric(X, rows, columns, kernel=None, progress=None):
         weights = np.ones(len(keys))
     else:
         weights = np.empty(len(keys))
+        points = sparse_rows(X) if isinstance(X, SparsePoints) else X
         parallel.run(
-            _pair_values, len(keys), kernel.code, kernel.inverse_sigma, kernel.local, X, rows,
+            _pair_values, len(keys), kernel.code, kernel.inverse_sigma, kernel.local, points, rows,
             columns, weights,
         )  # fmt: skip
         between(1.0)
@@ -149,7 +152,8 @@ def full_graph(
     limit = available_memory() // 2 if max_bytes is None else check_count(max_bytes, "max_bytes")
     scaled = pair_kernel(kernel, bandwidth)
     share = _density(X, scaled)
-    if share < SPARSE_DENSITY and not scaled.local.is_local and alpha == 0:
+    on_tree = not (scaled.local.is_local or alpha > 0 or isinstance(X, SparsePoints))
+    if share < SPARSE_DENSITY and on_tree:
         return _sparse_graph(X, scaled, limit, progress)
     if share >= SPARSE_DENSITY and (needed := 8 * n * n) > limit:
         _refuse(n, needed, limit, "8 bytes for each pair")
@@ -168,11 +172,15 @@ class _Rows:
 
     def __init__(self, X, kernel):
         self.X, self.kernel = X, kernel
-        self.columns = np.ascontiguousarray(X.T)
+        self._sparse = KernelRows(kernel, X) if isinstance(X, SparsePoints) else None
+        self.columns = None if self._sparse else np.ascontiguousarray(X.T)
 
     def fill(self, rows, values, progress=None):
         """Write the kernel values between the points X[rows] and all points."""
         kernel, local = self.kernel, self.kernel.local
+        if self._sparse:
+            self._sparse.fill(self.X[rows], local.at(rows), values, progress)
+            return
         parallel.run(
             fill_values, len(values), kernel.code, kernel.inverse_sigma, local.at(rows), local,
             self.X[rows], self.columns, values, progress=progress,

@@ -7,9 +7,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from kdegraph.bandwidth import estimate_sigma, is_pixel_grid
 from kdegraph.findings import Finding, GraphWarning, matrix_as_points, warn
+from kdegraph.geometry.neighbors import duplicate_groups
 from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.spectral.checked_graph import AdjacencyLike, check_adjacency, graph_parts
-from kdegraph.validation import check_count, check_points
+from kdegraph.validation import SparsePoints, check_count, check_points
 
 __all__ = ["Finding", "GraphWarning", "diagnose", "unequal_columns"]
 
@@ -63,7 +64,10 @@ def diagnose(
     ...     print(sentence)
     sigma 20 is far above the distances between the points: ...
     """
-    points = graph_parts(adjacency).points if points is None else check_points(points, "points")
+    if points is None:
+        points = graph_parts(adjacency).points
+    else:
+        points = check_points(points, "points", keep_sparse=True)
     found = []
     if points is not None:
         found += [matrix_as_points(points)]
@@ -142,8 +146,8 @@ def unequal_columns(
             f"feature_names must be one name for each of the {points.shape[1]} columns of the "
             f"points, got {len(feature_names)} names"
         )
-    if is_pixel_grid(points):
-        return None  # a picture of little color is no mistake
+    if isinstance(points, SparsePoints) or is_pixel_grid(points):
+        return None  # most values are zero; a picture of little color is no mistake
     some = points[:: -(-len(points) // 10_000)]  # at most 10,000 points
     low, high = np.quantile(some, [0.25, 0.75], axis=0)
     spreads = high / 2 - low / 2  # halves, as the difference of huge numbers would overflow
@@ -162,8 +166,18 @@ def unequal_columns(
         f"{2 * spreads[wide]:.3g}, column {name[narrow]} by {2 * spreads[narrow]:.3g} (between "
         "quartiles), so that distances hardly depend on the latter",
         "standardize the columns, for instance with sklearn.preprocessing.StandardScaler in a "
-        "pipeline, or take the same unit for all",
+        f"pipeline, or take the same unit for all{_metric_of_degrees(points)}",
     )
+
+
+def _metric_of_degrees(points):
+    """Return the end of a remedy for points that may be latitudes and longitudes in degrees."""
+    if points.shape[1] != 2:
+        return ""
+    latitude, longitude = np.sort(np.abs(points).max(axis=0))
+    if latitude > 90 or not 90 < longitude <= 180:
+        return ""
+    return "; for latitudes and longitudes in degrees, in this order, take metric='haversine'"
 
 
 def too_wide(graph: SimilarityGraph) -> Finding | None:
@@ -172,8 +186,13 @@ def too_wide(graph: SimilarityGraph) -> Finding | None:
     degrees = graph.kernel_degrees if graph.densities is None else graph.densities - 1
     if n < 2 or np.mean(degrees) <= 0.9 * (n - 1):
         return None
-    if points is not None and (points == points[0]).all():
-        return None  # no sigma is too large for points that are all the same
+    if points is not None:
+        # No sigma is too large for points that are the same; the other pairs count.
+        sizes = np.diff(duplicate_groups(points)[1], append=n).astype(float)
+        n_same = np.sum(sizes * (sizes - 1))
+        n_others = n * (n - 1) - n_same
+        if np.sum(degrees) - n_same <= 0.9 * n_others:
+            return None
     return Finding(
         "wide",
         f"{_with_verb(graph.sigma)} far above the distances between the points: nearly "

@@ -33,7 +33,7 @@ from kdegraph.runtime.progress import StageLines
 from kdegraph.runtime.threads import within_n_jobs
 from kdegraph.scaled_kernel import new_bandwidths
 from kdegraph.spectral.checked_graph import graph_parts
-from kdegraph.validation import check_choice, check_count, refuse_masked
+from kdegraph.validation import check_choice, check_count, check_estimator_points
 
 __all__ = ["KDESpectralClustering"]
 
@@ -253,7 +253,7 @@ class KDESpectralClustering(
         X : (n, d) array_like
             Points, finite; for another `affinity` a matrix or a graph. For a Dask array, `graph_`
             is a `TiledGraph`, and `labels_`, `affinity_matrix_` and the eigenvectors are Dask
-            arrays.
+            arrays. Sparse matrices do not become dense, see `similarity_graph`.
         y : None
             Ignored; accepted for the interface of scikit-learn.
 
@@ -303,14 +303,14 @@ class KDESpectralClustering(
     def __sklearn_tags__(self):
         """Return the tags of scikit-learn: precomputed matrices are split by rows and columns."""
         tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
         tags.input_tags.pairwise = self.affinity != "kernel"
         return tags
 
     def _check_points(self, X):
         """Return the points as an array; one mapped into memory for a Dask array."""
         if not self._lazy:
-            refuse_masked(X, "X")
-            return validate_data(self, X, dtype=(np.float64, np.float32), order="C")
+            return check_estimator_points(self, X, dtype=(np.float64, np.float32))
         from kdegraph.tiles.points import mapped_points
 
         validate_data(self, X, skip_check_array=True)  # the number of features
@@ -438,8 +438,7 @@ class KDESpectralClustering(
         return points, queries, new_bandwidths(self.sigma_, sigma, points, queries, perplexity)
 
     def _checked_queries(self, X):
-        refuse_masked(X, "X")
-        return validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        return check_estimator_points(self, X, self._points, dtype=np.float64, reset=False)
 
     def fit_transform(self, X: ArrayLike, y: None = None) -> NDArray[np.float64]:
         """Cluster the points and return their spectral coordinates.
@@ -453,7 +452,7 @@ class KDESpectralClustering(
 
         Returns
         -------
-        (n, n_clusters_) float64 array
+        (n, k) float64 array
             See `transform`.
         """
         self.fit(X)

@@ -138,9 +138,9 @@ def matrix_as_points(points: NDArray[np.floating]) -> Finding | None:
         For a symmetric matrix of at least 10 rows that are not all the same.
     """
     n, d = points.shape
-    if n != d or n < FEWEST_ROWS or not np.allclose(points, points.T, rtol=1e-8, atol=0.0):
+    if n != d or n < FEWEST_ROWS or not _is_symmetric(points):
         return None
-    if (points == points[0]).all():
+    if points.min() == points.max():
         return None
     return Finding(
         "matrix",
@@ -149,3 +149,10 @@ def matrix_as_points(points: NDArray[np.floating]) -> Finding | None:
         "give weights to spectral_clustering, or take KDESpectralClustering with "
         "affinity='precomputed', or affinity='precomputed_distances' for distances",
     )
+
+
+def _is_symmetric(matrix):
+    """Return whether a matrix is symmetric, up to rounding."""
+    if scipy.sparse.issparse(matrix):
+        return abs(matrix - matrix.T).max() <= 1e-8 * abs(matrix).max()
+    return np.allclose(matrix, matrix.T, rtol=1e-8, atol=0.0)

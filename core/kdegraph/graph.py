@@ -14,6 +14,7 @@ from kdegraph.runtime.progress import StageTimer, responsive
 from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.sampled_graph.sample import sample_graph
 from kdegraph.sampling.choice import draws_from_lists
+from kdegraph.validation import SparsePoints
 
 
 @responsive
@@ -45,7 +46,8 @@ def similarity_graph(
     ----------
     X : (n, d) array_like
         Points, finite; not copied when C-contiguous float64, or float32 for the sampler "mixture".
-        For a Dask array, the graph is a `TiledGraph`.
+        For a Dask array, the graph is a `TiledGraph`. Sparse arrays and matrices of SciPy do not
+        become dense unless they have at most 12 columns.
     sigma : float, "auto", "local", "moderate" or (n,) array_like
         Bandwidth, in the units of the points; "auto" is `estimate_sigma`. An array gives every
         point a bandwidth of its own, "local" and "moderate" are `local_bandwidths` with the rules
@@ -78,7 +80,7 @@ def similarity_graph(
         (18,000 in 20, 2,500 in 784) unless exact degrees are needed, "near" for a bandwidth per
         point and for narrow kernels, and "rejection" otherwise. A bandwidth per point needs
         "mixture" or "near", an `alpha` above 0 needs "near", and "mixture" needs the weighting
-        "inclusion".
+        "inclusion". Sparse points need "mixture", and another kernel than "laplacian".
     draws : {"stratified", "independent"}
         For the recursive sampler: one uniform per vertex shifted by multiples of 1/L (less
         variance, exactly unbiased with ``min(L p, 1)``), or L independent ones.
@@ -129,7 +131,9 @@ def similarity_graph(
     -----
     Cost: O(n log n) for the tree and, for data that are dense at the scale of sigma, O(n) kernel
     sums and O(n L) samples. In many dimensions, about O(n log n) comparisons of points for the near
-    neighbors, and O(n L) kernel values.
+    neighbors, and O(n L) kernel values. Of sparse points, the nearest neighbors are found exactly,
+    by as many additions as there are pairs of points with an entry in the same column, counted for
+    each column: 25 s on two cores for 100,000 documents of 70 words.
 
     With the metric "haversine" the points of the graph are on a sphere with the Earth's mean
     radius, 6371.0088 km. Distances are straight, through the sphere: they are shorter than along
@@ -174,6 +178,8 @@ def similarity_graph(
         eps=eps,
         seed=seed,
     ).checked(len(points))
+    if isinstance(points, SparsePoints):
+        parameters = parameters.for_sparse_points()
     reuse_freed_memory()
     if by_tiles:
         from kdegraph.tiles.build import sample_by_tiles

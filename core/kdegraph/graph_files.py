@@ -48,6 +48,8 @@ def _stored(graph):
         parameters["sigma"] = graph.sigma
     optional = [name for name in OPTIONAL_ARRAYS if getattr(graph, name) is not None]
     optional = [name for name in optional if name not in parameters]
+    if scipy.sparse.issparse(graph.points):
+        optional.remove("points")
     return parameters, ["kernel_degrees", "neighbors", *optional]
 
 

@@ -81,6 +81,24 @@ class GraphParameters(NamedTuple):
         _check_sampler(checked)
         return checked
 
+    def for_sparse_points(self) -> "GraphParameters":
+        """Return checked parameters with the only sampler for sparse points. A ValueError is raised
+        if this cannot be.
+        """
+        advice = "or, if it fits into memory, pass the dense array X.toarray()"
+        if self.sampler not in ("auto", "mixture"):
+            raise ValueError(
+                f"the sampler {self.sampler!r} (which a `kde` needs) is not for sparse points; "
+                f"take sampler='auto' and kde='auto', {advice}"
+            )
+        if not self.allows_estimates:
+            raise ValueError(
+                f"alpha={self.alpha:g} and weighting={self.weighting!r} need exact kernel degrees, "
+                f"which are estimated for sparse points; take alpha=0 and weighting='inclusion', "
+                f"{advice}"
+            )
+        return self._replace(sampler="mixture")
+
     @property
     def allows_estimates(self) -> bool:
         """Return whether estimates of the kernel degrees suffice, as "mixture" returns them."""

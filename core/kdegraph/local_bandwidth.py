@@ -8,11 +8,13 @@ from numpy.typing import ArrayLike, NDArray
 from kdegraph.geometry.kernel_functions import exp_neg
 from kdegraph.geometry.neighbor_forest import has_duplicates, has_many_dimensions, near_neighbors
 from kdegraph.geometry.neighbors import duplicate_groups, nearest
+from kdegraph.geometry.sparse_points import nearest_rows
 from kdegraph.metrics import points_of
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.validation import (
     LOCAL_WORDS,
+    SparsePoints,
     check_choice,
     check_count,
     check_positive,
@@ -112,7 +114,7 @@ def local_bandwidths(
         lists = near_neighbors(X, needed)
         if not has_duplicates(lists):
             return bandwidths_of_lists(lists, perplexity, rule, n_neighbors)
-    X = np.asarray(X, dtype=np.float64)
+    X = X.astype(np.float64, copy=False)
     order, starts = duplicate_groups(X)
     places = X[order[starts]] if len(starts) < len(X) else X
     if len(places) == 1:
@@ -160,9 +162,12 @@ def bandwidths_of_new_points(
     order, starts = duplicate_groups(X)
     places = X[order[starts]]
     k = _neighbors_of_law(len(places), perplexity)
-    distances = np.empty((len(queries), k))
-    for query, row in zip(queries, distances, strict=True):
-        row[:] = np.sort(np.partition(_distances(places, query), k - 1)[:k])
+    if isinstance(X, SparsePoints):
+        distances, _ = nearest_rows(places, k, queries)
+    else:
+        distances = np.empty((len(queries), k))
+        for query, row in zip(queries, distances, strict=True):
+            row[:] = np.sort(np.partition(_distances(places, query), k - 1)[:k])
     own = bandwidths_of_distances(distances, len(places), perplexity)
     if rule != "moderate":
         return own

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kdegraph.validation import check_choice, check_points
+from kdegraph.validation import SparsePoints, check_choice, check_points
 
 EARTH_RADIUS = 6371.0088  # km: the mean radius of the Earth, by the IUGG
 _DEGREES = "metric='haversine' takes latitude and longitude in degrees, in this order"
@@ -21,9 +21,21 @@ class Metric(NamedTuple):
 
 def _directions(X):
     """Return the rows divided by their lengths; a row of zeros has none and becomes NaN."""
+    if isinstance(X, SparsePoints):
+        return _sparse_directions(X)
     with np.errstate(invalid="ignore"):
         X = X / np.abs(X).max(axis=1, keepdims=True)  # so that no square overflows or vanishes
         return X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
+def _sparse_directions(X):
+    """Return what `_directions` does; a row of zeros stays one."""
+    directions, n = X.copy(), len(X)
+    row = np.repeat(np.arange(n), np.diff(X.indptr))
+    directions.data /= abs(X).max(axis=1).toarray().ravel()[row]
+    squares = np.bincount(row, directions.data**2, minlength=n)
+    directions.data /= np.sqrt(squares)[row]
+    return directions
 
 
 def _places(X):
@@ -71,7 +83,8 @@ def check_metric(metric: Any, kernel: str = "gaussian") -> str:
 def points_of(
     X: Any, metric: str = "euclidean", *, kernel: str = "gaussian", keep_single: bool = False
 ) -> NDArray:
-    """Return checked points whose Euclidean distances are those of the metric.
+    """Return checked points, perhaps `SparsePoints`, whose Euclidean distances are those of the
+    metric.
 
     "cosine" divides points by their lengths: the distance is ``sqrt(2 - 2 cos)`` of the angle
     between two of them. "haversine" takes latitudes and longitudes in degrees to points on a sphere
@@ -80,13 +93,21 @@ def points_of(
     1,000 km. See `kdegraph.validation.check_points` for `keep_single`.
     """
     check_metric(metric, kernel)
-    X = check_points(X, keep_single=keep_single)
+    X = check_points(X, keep_single=keep_single, keep_sparse=True)
+    if isinstance(X, SparsePoints) and kernel == "laplacian":
+        raise ValueError(
+            "the Laplacian kernel has the L1 distance, which is not computed for sparse points; "
+            "take another kernel, such as 'exponential', or pass the dense array X.toarray()"
+        )
     if metric == "euclidean":
         return X
     if metric == "haversine":
         check_degrees(X)
     points = METRICS[metric].embed(X)
-    bad = np.flatnonzero(np.isnan(points[:, 0]))
+    if isinstance(points, SparsePoints):
+        bad = np.flatnonzero(np.diff(points.indptr) == 0)
+    else:
+        bad = np.flatnonzero(np.isnan(points[:, 0]))
     if bad.size:
         raise ValueError(
             f"metric='cosine' needs points with a direction, but X[{bad[0]}] has only zeros "

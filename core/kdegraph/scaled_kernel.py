@@ -2,16 +2,19 @@
 one for each of them.
 """
 
+from collections.abc import Iterator
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kdegraph.bandwidth import estimate_sigma
+from kdegraph.geometry.kernel_functions import KERNELS
 from kdegraph.geometry.kernels import Kernel, local_kernel
+from kdegraph.geometry.sparse_points import KernelRows
 from kdegraph.geometry.tree import Tree
 from kdegraph.local_bandwidth import bandwidths_of_new_points, local_bandwidths
-from kdegraph.validation import LOCAL_WORDS, check_bandwidths, check_positive
+from kdegraph.validation import LOCAL_WORDS, SparsePoints, check_bandwidths, check_positive
 
 Bandwidth: TypeAlias = float | NDArray[np.float64]  # one for all points, or one for each
 
@@ -98,6 +101,29 @@ def pair_kernel(
     if shift is not None:
         return local_kernel(name, np.full(n, bandwidth), shift=shift)
     return Kernel(name, bandwidth)
+
+
+def kernel_blocks(
+    name: str,
+    bandwidth: Bandwidth,
+    X: SparsePoints,
+    queries: SparsePoints,
+    own: Bandwidth,
+) -> Iterator[NDArray[np.float64]]:
+    """Yield the kernel values between new points and `X`, (m, n), for some new points at a time.
+    Their bandwidths are `own`, and those of `X` are `bandwidth`.
+    """
+    kernel = pair_kernel(name, bandwidth)
+    rows, local = KernelRows(kernel, X), kernel.local
+    if local.is_local:
+        factor = KERNELS[name].bandwidth_factors(kernel.sigma, own)
+        local = local._replace(factor=factor, shift=np.zeros(len(queries)))
+    height = max(1, 2**21 // len(X))  # 16 MiB of kernel values
+    for start in range(0, len(queries), height):
+        some = slice(start, min(start + height, len(queries)))
+        values = np.empty((some.stop - start, len(X)))
+        rows.fill(queries[some], local.at(some), values)
+        yield values
 
 
 def kernel_row(

@@ -15,6 +15,7 @@ from scipy.sparse import coo_array
 
 from kdegraph.clustering.partition import numbered_by_first_member
 from kdegraph.graph_parameters import Scale
+from kdegraph.validation import SparsePoints
 
 # A perplexity of None is 5, or less for few points.
 SCALES = (
@@ -63,7 +64,8 @@ def embeddings_for(n_dimensions: int, assign_labels: str | None = None) -> tuple
 
 def part_to_compare(points, seed):
     """Return the points for which scales are compared: all of them, or a random sample."""
-    points = np.asarray(points)
+    if not isinstance(points, SparsePoints):
+        points = np.asarray(points)
     if len(points) <= MAX_COMPARED:
         return points
     chosen = np.random.default_rng(seed).choice(len(points), MAX_COMPARED, replace=False)
@@ -168,8 +170,8 @@ def tolerance(stable):
 
 
 def affordable_replicates(size):
-    """Return how many replicates are made of all points, with `size` coordinates."""
-    return min(MAX_REPLICATES, max(2, MAX_COORDINATES // size))
+    """Return how many replicates are made of all points, with `size` stored coordinates."""
+    return min(MAX_REPLICATES, max(2, MAX_COORDINATES // max(1, size)))
 
 
 def replicate_in_turn(fit, compared: list[Replicates], n) -> Replicates:

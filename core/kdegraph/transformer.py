@@ -8,18 +8,20 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.neighbors import NearestNeighbors, sort_graph_by_row_values
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kdegraph.clustering.out_of_sample import fitted_vertices
 from kdegraph.diagnosis import warn_of
-from kdegraph.geometry.neighbors import unit_scale
+from kdegraph.geometry.neighbors import equal_rows, keys_of_rows
+from kdegraph.geometry.sparse_points import nearest_rows, pair_distances
+from kdegraph.geometry.units import common_scale
 from kdegraph.graph import similarity_graph
 from kdegraph.graph_parameters import ESTIMATOR_PARAMETERS
 from kdegraph.metrics import METRICS, points_of
 from kdegraph.runtime.progress import StageLines
 from kdegraph.runtime.threads import within_n_jobs
-from kdegraph.scaled_kernel import kernel_row, new_bandwidths
-from kdegraph.validation import check_choice, check_count, refuse_masked
+from kdegraph.scaled_kernel import kernel_blocks, kernel_row, new_bandwidths
+from kdegraph.validation import SparsePoints, check_choice, check_count, check_estimator_points
 
 
 class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -171,8 +173,7 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         GraphWarning
             For what `diagnose` finds.
         """
-        refuse_masked(X, "X")
-        points = validate_data(self, X, dtype=np.float64, order="C")
+        points = check_estimator_points(self, X, dtype=np.float64)
         self._check_rows(len(points))
         self.graph_ = similarity_graph(
             points,
@@ -185,6 +186,11 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self._points = points.copy()
         self.n_samples_fit_ = self._n_features_out = len(points)
         return self
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def _check_rows(self, n):
         """Refuse a mode or a number of neighbors that graphs of n points do not have."""
@@ -261,9 +267,8 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         for itself. Each new point costs O(n d), as its kernel values are summed directly.
         """
         check_is_fitted(self)
-        refuse_masked(X, "X")
-        queries = validate_data(self, X, dtype=np.float64, order="C", reset=False)
-        if np.array_equal(queries, self._points):
+        queries = check_estimator_points(self, X, self._points, dtype=np.float64, reset=False)
+        if queries.shape == self._points.shape and equal_rows(queries, self._points).all():
             return self._fitted_rows()
         vertices = fitted_vertices(self._points, queries)
         fitted, new = np.flatnonzero(vertices >= 0), np.flatnonzero(vertices < 0)
@@ -294,6 +299,10 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
 def _kernel_rows(graph, points, queries, bandwidths):
     """Yield the kernel values between each new point and all points."""
+    if isinstance(points, SparsePoints):
+        for block in kernel_blocks(graph.kernel, graph.sigma, points, queries, bandwidths):
+            yield from block
+        return
     n = len(points)
     points = np.append(points, points[:1], axis=0)  # and one place for the new point
     sigma = np.append(np.broadcast_to(graph.sigma, n), np.nan)
@@ -313,10 +322,11 @@ def _sample_rows(graph, points, queries, bandwidths):
     """
     m, n_rounds = len(queries), graph.n_rounds
     columns, weights = np.zeros((m, n_rounds), np.intp), np.zeros((m, n_rounds))
-    for i, values in enumerate(_kernel_rows(graph, points, queries, bandwidths)):
+    kernel_rows = _kernel_rows(graph, points, queries, bandwidths)
+    for i, (key, values) in enumerate(zip(keys_of_rows(queries), kernel_rows, strict=True)):
         cumulated = np.cumsum(values)
         total = cumulated[-1]
-        rng = np.random.default_rng([graph.seed, *queries[i].view(np.uint64).tolist()])
+        rng = np.random.default_rng([graph.seed, *np.frombuffer(key, np.uint64).tolist()])
         levels = (rng.random() + np.arange(n_rounds)) / n_rounds * total
         last = np.searchsorted(cumulated, total)  # rounding may take a level beyond it
         columns[i] = np.minimum(np.searchsorted(cumulated, levels, side="right"), last)
@@ -384,14 +394,18 @@ def _filled(table, points, queries):
 
 def _nearest(points, queries, k):
     """Return the k nearest points to each query, (m, k), ascending."""
-    exponent = _common_scale(points, queries)
+    if isinstance(points, SparsePoints):
+        return nearest_rows(points, k, queries)[1]
+    exponent = common_scale(points, queries)
     index = NearestNeighbors(n_neighbors=k).fit(np.ldexp(points, -exponent))
     return index.kneighbors(np.ldexp(queries, -exponent), return_distance=False)
 
 
 def _pair_distances(queries, rows, points, columns):
     """Return the distances between ``queries[rows]`` and ``points[columns]``."""
-    exponent = _common_scale(points, queries)
+    if isinstance(points, SparsePoints):
+        return pair_distances(queries, rows, points, columns)
+    exponent = common_scale(points, queries)
     distances = np.empty(len(rows))
     # The differences of one block of pairs of points take 2 MiB.
     size = max(1, 2**18 // points.shape[1])
@@ -402,8 +416,3 @@ def _pair_distances(queries, rows, points, columns):
         distances[block] = np.linalg.norm(here - there, axis=1)
     with np.errstate(over="ignore"):  # distances between coordinates near the largest double
         return np.minimum(np.ldexp(distances, exponent), np.finfo(float).max)
-
-
-def _common_scale(points, queries):
-    """Return the exponent that `unit_scale` finds for points and queries together."""
-    return unit_scale(np.array([end for X in (points, queries) for end in (X.min(), X.max())]))

@@ -16,10 +16,15 @@ from numpy.typing import NDArray
 # Values of `sigma` for bandwidths that are taken from the neighbors of each point.
 LOCAL_WORDS = ("local", "moderate")
 
+# Sparse points with at most so many columns become a dense table, which is hardly larger and for
+# which everything else works, too.
+MAX_DENSE_COLUMNS = 12
+
 Points = NDArray[np.float64]
 
 __all__ = [
     "LOCAL_WORDS",
+    "SparsePoints",
     "as_array",
     "check_bandwidths",
     "check_choice",
@@ -33,16 +38,40 @@ __all__ = [
 ]
 
 
+class SparsePoints(scipy.sparse.csr_array):
+    """Hold sparse points as a canonical CSR array of float64: columns ascend in each row, and no
+    zeros are stored. `check_points` makes it.
+
+    Unlike other sparse arrays it has a length, the number of points, as a table has. It does not
+    become dense unless ``toarray()`` says so.
+    """
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __array__(self, *args: Any, **options: Any) -> Any:
+        raise TypeError("these points are sparse; points.toarray() is dense and may be huge")
+
+
 def check_points(
-    X: Any, name: str = "X", *, n_features: int | None = None, keep_single: bool = False
+    X: Any,
+    name: str = "X",
+    *,
+    n_features: int | None = None,
+    keep_single: bool = False,
+    keep_sparse: bool = False,
 ) -> Points:
     """Return `X` as a C-contiguous (n, d) float64 array of finite numbers; with `keep_single`,
     float32 numbers are kept.
 
-    The array is copied only if necessary. Some messages have the words that scikit-learn's checks
-    of estimators look for.
+    With `keep_sparse`, sparse points of any format are returned as `SparsePoints`, or as a dense
+    array if they have few columns; they are refused otherwise. The array is copied only if
+    necessary. Some messages have the words that scikit-learn's checks of estimators look for.
     """
-    array = _as_table(X, name)
+    if keep_sparse and scipy.sparse.issparse(X):
+        array = _as_sparse_points(X, name)
+    else:
+        array = _as_table(X, name)
     if array.shape[0] == 0:
         raise ValueError(
             f"{name} has no points: found array with 0 sample(s) (shape={array.shape}) while a "
@@ -57,6 +86,8 @@ def check_points(
         raise ValueError(
             f"{name} must have {n_features} columns like the sources, got {array.shape[1]}"
         )
+    if isinstance(array, SparsePoints):
+        return array
     kind = np.float32 if keep_single and array.dtype == np.float32 else np.float64
     if array.dtype != kind or not array.flags.c_contiguous:
         # Numbers beyond the range of doubles become infinite, which the next check reports.
@@ -66,22 +97,63 @@ def check_points(
     return array
 
 
+def check_estimator_points(estimator: Any, X: Any, fitted: Any = None, **options: Any) -> Points:
+    """Return the points that an estimator of scikit-learn is given, and note or check the number of
+    features; `options` are those of `validate_data`. New points are sparse if the `fitted` ones
+    are, and dense if they are not.
+    """
+    from sklearn.utils.validation import validate_data  # slow to import
+
+    refuse_masked(X, "X")
+    check_sparse(X, "X")
+    X = validate_data(estimator, X, accept_sparse="csr", order="C", **options)
+    points = check_points(X, keep_single=True, keep_sparse=True)
+    if fitted is None or isinstance(points, SparsePoints) == isinstance(fitted, SparsePoints):
+        return points
+    return points.toarray() if isinstance(points, SparsePoints) else SparsePoints(points)
+
+
 def check_finite(array: NDArray[np.floating], name: str, first_row: int = 0) -> None:
     """Refuse NaN and infinity in a table; `first_row` is the number of its first row."""
     if not np.isfinite(array).all():
         row, column = np.argwhere(~np.isfinite(array))[0]
-        raise ValueError(
-            f"{name} must be finite, but {name}[{first_row + row}, {column}] is "
-            f"{array[row, column]} (NaN or infinity); drop such rows or impute them first"
-        )
+        _refuse_value(array[row, column], first_row + row, column, name)
+
+
+def _refuse_value(value, row, column, name):
+    raise ValueError(
+        f"{name} must be finite, but {name}[{row}, {column}] is {value} (NaN or infinity); drop "
+        "such rows or impute them first"
+    )
+
+
+def _as_sparse_points(X, name):
+    """Return a sparse matrix of any format as `SparsePoints`, or as a dense array if it has few
+    columns.
+    """
+    check_sparse(X, name)
+    if len(X.shape) != 2 or X.shape[1] <= MAX_DENSE_COLUMNS:
+        return _as_table(X.toarray(), name)
+    if X.dtype.kind not in "fiub":
+        _as_table(np.zeros((0, X.shape[1]), X.dtype), name)  # the error for these numbers
+    points = X if isinstance(X, SparsePoints) else SparsePoints(X)
+    check_sparse(points, name)
+    with np.errstate(over="ignore"):  # such numbers become infinite, which is reported below
+        points = points.astype(np.float64, copy=False)
+    if not (points.has_canonical_format and points.data.all()):
+        points = points.copy()
+        points.sum_duplicates()
+        points.eliminate_zeros()
+    if not (finite := np.isfinite(points.data)).all():
+        place = int(np.argmin(finite))
+        row = int(np.searchsorted(points.indptr, place, side="right")) - 1
+        _refuse_value(points.data[place], row, points.indices[place], name)
+    return points
 
 
 def _as_table(X, name):
     """Return `X` as an array of real numbers with two dimensions."""
-    if scipy.sparse.issparse(X):
-        raise TypeError(
-            f"{name} is a sparse {type(X).__name__}; pass a dense array, e.g. {name}.toarray()"
-        )
+    refuse_sparse(X, name)
     array = as_array(X, name, "a table of numbers of shape (n, d)")
     if array.dtype.kind == "c":
         raise ValueError(
@@ -107,6 +179,14 @@ def _as_table(X, name):
         ) from None
     except OverflowError as error:
         raise ValueError(f"{name} has a number beyond the range of float64: {error}") from None
+
+
+def refuse_sparse(X: Any, name: str) -> None:
+    """Raise a TypeError for a sparse matrix."""
+    if scipy.sparse.issparse(X):
+        raise TypeError(
+            f"{name} is a sparse {type(X).__name__}; pass a dense array, e.g. {name}.toarray()"
+        )
 
 
 def as_array(value: Any, name: str, kind: str = "an array") -> NDArray[Any]:

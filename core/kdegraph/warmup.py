@@ -10,6 +10,7 @@ from typing import Any
 
 import llvmlite.binding
 import numpy as np
+import scipy.sparse
 
 from kdegraph.bandwidth import estimate_sigma
 from kdegraph.baselines import full_graph, knn_graph
@@ -34,6 +35,16 @@ def _in_many_dimensions(X):
     for points in (many, many.astype(np.float32)):
         for fixed in (points, _fixed(points)):
             similarity_graph(fixed, sigma="local", sampler="mixture", seed=0)
+    _of_sparse_points(scipy.sparse.csr_array(np.where(many < 0.7, 0.0, many)))
+
+
+def _of_sparse_points(X):
+    from kdegraph.transformer import SimilarityGraphTransformer  # slow to import
+
+    for sigma in (1.0, "local"):
+        full_graph(X, sigma=sigma)
+        knn_graph(X, 5, mode="kernel", sigma=sigma)
+    SimilarityGraphTransformer(mode="distance", sigma="local", random_state=0).fit_transform(X)
 
 
 def _recursive_graphs(X):
@@ -105,8 +116,8 @@ def warm_up(
 ) -> float:
     """Compile the kernels of all public functions, or load them from the cache.
 
-    Kernels are compiled for C-contiguous points of float64 and float32, writeable or not. Other
-    arrays are converted before they reach a kernel.
+    Kernels are compiled for C-contiguous points of float64 and float32, writeable or not, and for
+    sparse points. Other arrays are converted before they reach a kernel.
 
     Parameters
     ----------

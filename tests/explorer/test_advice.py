@@ -1,5 +1,6 @@
 """Advice on graphs that may not show what is in the data."""
 
+import numpy as np
 from explorer_objects import PATIENCE, choose, give_file, settle, widget
 from kdegraph import datasets, diagnose
 from kdegraph.datasets import Dataset
@@ -35,6 +36,13 @@ def test_nothing_is_said_of_the_data_to_begin_with():
         request = Request(dataset, sigma="preset" if dataset.sigma else "auto", n_rounds=20)
         result = Pipeline().run(request, lambda *stage: None, lambda part: None)
         assert [found.findings for found in result.outcomes.values()] == [(), ()], dataset.name
+
+
+def test_a_symmetric_matrix_is_no_table_of_points(sessions):
+    distances = np.abs(np.subtract.outer(MOONS.X[:60, 0], MOONS.X[:60, 0]))
+    (sentence,) = advice(sessions(Dataset(distances)).state)
+    assert sentence.startswith("The points are a symmetric matrix of shape (60, 60), ")
+    assert sentence.endswith("or cluster it in Python (kdegraph.spectral_clustering).")
 
 
 def test_a_wide_and_a_narrow_sigma_are_mended_by_the_controls_that_are_named(sessions):

@@ -45,6 +45,16 @@ def test_measured_data_have_no_problems(load):
         KDESpectralClustering("auto", random_state=0).fit(X[::3])
 
 
+@pytest.mark.parametrize("sizes", [[100, 3], [500, 2, 1], [40]])
+def test_points_that_coincide_do_not_make_a_sigma_large(sizes):
+    piles = np.repeat(np.eye(3)[: len(sizes)], sizes, axis=0)
+    graph = similarity_graph(piles, sigma=np.sqrt(2), n_rounds=10, seed=0)
+    assert not any(finding.problem == "wide" for finding in diagnose(graph))
+    if len(sizes) > 1:
+        graph = similarity_graph(piles, sigma=20.0, n_rounds=10, seed=0)
+        assert any(finding.problem == "wide" for finding in diagnose(graph))
+
+
 # ---- columns
 
 
@@ -56,6 +66,14 @@ def test_columns_may_differ_by_a_factor_of_a_hundred(factor):
     assert f"column 0 varies by {100.1 * factor:.3g}, column 1 by {factor:.3g}" in sentence
     assert "standardize the columns" in sentence
     assert "StandardScaler in a pipeline" in sentence
+    assert "haversine" not in sentence
+
+
+def test_latitudes_and_longitudes_have_a_metric():
+    longitude = np.where(np.arange(100) % 2, 179.0, -179.0)
+    places = np.column_stack([np.linspace(-18.5, -17.5, 100), longitude])
+    assert "metric='haversine'" in unequal_columns(places).remedy
+    assert "haversine" not in unequal_columns(places * [1, 2]).remedy
 
 
 def test_columns_of_outliers_and_constant_columns_do_not_count():

@@ -374,6 +374,11 @@ for n, d in ((30, 2), (700, 2), (5000, 3), (2000, 5), (500, 12)):
     kdegraph.spectrum(kdegraph.knn_graph(X, 4), 3, tol=1e-8)
     for sigma in (0.3, "local", "moderate"):
         kdegraph.KDESpectralClustering(2, sigma=sigma, random_state=1).fit(X).predict(X[:9] + 0.01)
+    sparse = scipy.sparse.csr_array(np.where((Z := rng.random((n, 20))) < 0.7, 0.0, Z))
+    for given in (sparse, sparse.astype(np.float32), sparse.tocsc()):
+        kdegraph.knn_graph(given, 5, mode="kernel", sigma="local")
+        kdegraph.SimilarityGraphTransformer(mode="distance", n_neighbors=9).fit_transform(given)
+        kdegraph.KDESpectralClustering(2, sigma="auto", random_state=1).fit(given).predict(given)
     for kind in ("csr", "csc", "coo"):
         matrix = kdegraph.similarity_graph(X, seed=1).adjacency.asformat(kind)
         if kind != "coo":

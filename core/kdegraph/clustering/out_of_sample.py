@@ -8,10 +8,13 @@ from numpy.typing import NDArray
 
 from kdegraph.clustering.embedding import embed
 from kdegraph.geometry.kernel_functions import KERNELS
-from kdegraph.geometry.neighbors import query_tree
+from kdegraph.geometry.neighbors import equal_rows, keys_of_rows, query_tree
+from kdegraph.geometry.sparse_points import nearest_rows
 from kdegraph.kde.api import kernel_sum
+from kdegraph.scaled_kernel import kernel_blocks
 from kdegraph.spectral.checked_graph import check_adjacency
 from kdegraph.spectral.solver.rayleigh_ritz import MIN_DIVISOR
+from kdegraph.validation import SparsePoints
 
 
 def memberships(graph, points, labels, queries, bandwidths):
@@ -36,9 +39,16 @@ def memberships(graph, points, labels, queries, bandwidths):
     (m, k) float64 array
         Of a query out of reach of all points, 1 for the cluster of the nearest, and 0 otherwise.
     """
-    sums = np.empty((len(queries), labels.max() + 1))
-    for label in range(sums.shape[1]):
-        sums[:, label] = _sums(graph, points, queries, bandwidths, labels == label)
+    n_clusters = labels.max() + 1
+    if isinstance(points, SparsePoints):  # all clusters at once: they share the kernel values
+        indicators = np.eye(n_clusters)[labels]
+        sums = _sums(graph, points, queries, bandwidths, np.arange(len(labels)), indicators)
+    else:
+        sums = np.empty((len(queries), n_clusters))
+        for label in range(n_clusters):
+            members = np.flatnonzero(labels == label)
+            ones = np.ones((len(members), 1))
+            sums[:, [label]] = _sums(graph, points, queries, bandwidths, members, ones)
     far = np.flatnonzero(sums.max(axis=1) == 0)
     if far.size:
         nearest = nearest_points(points, queries[far], graph.kernel)[1]
@@ -47,20 +57,29 @@ def memberships(graph, points, labels, queries, bandwidths):
     return sums
 
 
-def _sums(graph, points, queries, bandwidths, members, values=1.0):
-    """Return the kernel sums of `values` over some points, up to a factor for each query, which
-    stands for its density.
+def _sums(graph, points, queries, bandwidths, members, values):
+    """Return the kernel sums of each column of `values` over some points, (m, k), up to a factor
+    for each query, which stands for its density.
     """
     local = isinstance(graph.sigma, np.ndarray)
-    densities = np.ones(len(points)) if graph.densities is None else np.asarray(graph.densities)
-    return kernel_sum(
-        points[members],
-        queries,
-        kernel=graph.kernel,
-        sigma=graph.sigma[members] if local else graph.sigma,
-        target_sigma=bandwidths if local else None,
-        weights=values * densities[members] ** -graph.alpha,
-    )
+    sigma = graph.sigma[members] if local else graph.sigma
+    if isinstance(points, SparsePoints):
+        blocks = kernel_blocks(graph.kernel, sigma, points[members], queries, bandwidths)
+        return np.concatenate([kernel_values @ values for kernel_values in blocks])
+    if graph.densities is not None:
+        values = values * np.asarray(graph.densities)[members, None] ** -graph.alpha
+    of_columns = [
+        kernel_sum(
+            points[members],
+            queries,
+            kernel=graph.kernel,
+            sigma=sigma,
+            target_sigma=bandwidths if local else None,
+            weights=column,
+        )
+        for column in values.T
+    ]
+    return np.column_stack(of_columns)
 
 
 class Coordinates(NamedTuple):
@@ -101,14 +120,13 @@ class Coordinates(NamedTuple):
     def extended(self, sums) -> NDArray[np.float64]:
         """Return the coordinates of new points by the Nystroem extension: the mean of those of
         their neighbors, divided by 1 - eigenvalue. ``sums(values)`` returns for each new point the
-        weighted sum of the values of `vertices`, or of ones. It is NaN without any weight.
+        weighted sums of the columns of values of `vertices`. It is NaN without any weight.
         """
         divisors = 1.0 - self.eigenvalues
         divisors = np.where(divisors > MIN_DIVISOR, divisors, 1.0)
-        total = sums(np.ones(len(self.vertices)))
+        found = sums(np.column_stack([np.ones(len(self.vertices)), self.rows]))
         with np.errstate(invalid="ignore"):
-            means = [sums(column) / total for column in self.rows.T]
-        return np.column_stack(means) / divisors
+            return found[:, 1:] / found[:, :1] / divisors
 
     def of_points(self, graph, points, queries, bandwidths) -> NDArray[np.float64]:
         """Return the coordinates of new points by their kernel sums; out of reach of all fitted
@@ -127,12 +145,12 @@ def fitted_vertices(points, queries):
     """Return for each query the number of the point that it is, or -1; if all are the points in
     the same order, these, and otherwise the first of several equal ones.
     """
-    if np.array_equal(queries, points):
+    if queries.shape == points.shape and equal_rows(queries, points).all():
         return np.arange(len(points))
     # Equal points get equal bytes: adding 0 removes negative zeros.
-    queries, points = (np.asarray(one, np.float64) + 0.0 for one in (queries, points))
-    fitted_as = {row.tobytes(): i for i, row in reversed(list(enumerate(points)))}
-    return np.array([fitted_as.get(row.tobytes(), -1) for row in queries])
+    queries, points = (one.astype(np.float64) + 0.0 for one in (queries, points))
+    fitted_as = {key: i for i, key in reversed(list(enumerate(keys_of_rows(points))))}
+    return np.array([fitted_as.get(key, -1) for key in keys_of_rows(queries)])
 
 
 def join_outliers(graph, points, kernel, labels):
@@ -162,6 +180,9 @@ def nearest_points(points, queries, kernel_name=None):
     """Return the distance from each query to its nearest point in the metric of the kernel, and the
     number of that point.
     """
+    if isinstance(points, SparsePoints):
+        distances, indices = nearest_rows(points, 1, queries)
+        return distances[:, 0], indices[:, 0]
     from scipy.spatial import cKDTree
 
     tree, p = cKDTree(points, balanced_tree=False), KERNELS[kernel_name or "gaussian"].norm

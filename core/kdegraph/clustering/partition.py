@@ -11,12 +11,12 @@ from kdegraph.clustering.embedding import embed
 from kdegraph.clustering.out_of_sample import join_outliers
 from kdegraph.clustering.rounding import LAYOUT_DIMENSIONS
 from kdegraph.eigengap import AUTO_EIGENVALUES, suggest_n_clusters
-from kdegraph.geometry.neighbors import unit_scale
+from kdegraph.geometry.units import unit_scale
 from kdegraph.layout import place
 from kdegraph.runtime.progress import stage_progress
 from kdegraph.spectral.checked_graph import AdjacencyLike, check_adjacency, graph_parts
 from kdegraph.spectral.spectrum import Spectrum, compute_spectrum
-from kdegraph.validation import check_choice, check_count, check_points
+from kdegraph.validation import SparsePoints, check_choice, check_count, check_points
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,11 +176,13 @@ def _check_points(given, points, n):
     points, kernel = given.points if points is None else points, given.kernel
     if points is None:
         return None, kernel
-    points = check_points(points, "points")
+    points = check_points(points, "points", keep_sparse=True)
     if len(points) != n:
         raise ValueError(
             f"points must have one row for each of the {n} vertices, got shape {points.shape}"
         )
+    if isinstance(points, SparsePoints):
+        return points, kernel
     return np.ldexp(points, -unit_scale(points)), kernel
 
 

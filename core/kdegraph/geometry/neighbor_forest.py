@@ -13,12 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from kdegraph.costs import NEIGHBOR_COSTS
-from kdegraph.geometry.neighbors import rescaled, unit_scale
+from kdegraph.geometry.sparse_points import nearest_rows
 from kdegraph.geometry.tree import build_tree
+from kdegraph.geometry.units import rescaled, unit_scale
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.progress import partial_progress
 from kdegraph.runtime.threads import blas_threads
+from kdegraph.validation import SparsePoints
 
 # Neighbors that are looked for at least, so that all that need some find the same ones.
 LIST_LENGTH = 50
@@ -33,7 +35,8 @@ class NeighborLists(NamedTuple):
 
     distances: np.ndarray  # (n, k) float64: ascending along each row, to rounding
     indices: np.ndarray  # (n, k) int32: the neighbors; a point is none of its own
-    order: np.ndarray  # (n,) int64: the points in an order in which neighbors are near each other
+    # (n,) int64: the points in an order in which neighbors are near each other; None of sparse ones
+    order: np.ndarray | None
 
 
 # The lists found within `keeping_lists`, by the identity of the array and their length.
@@ -81,8 +84,10 @@ class _Links(NamedTuple):
 
 def has_many_dimensions(X):
     """Whether points are so many, in so many dimensions, that near neighbors stand for the nearest:
-    where these would cost more.
+    where these would cost more. Of sparse points, `near_neighbors` are the nearest.
     """
+    if isinstance(X, SparsePoints):
+        return len(X) > 1
     (n, d), costs = X.shape, NEIGHBOR_COSTS
     near = costs.near_point + costs.near_point_per_dimension * d
     return d >= costs.min_near_dimension and near <= n * (
@@ -96,8 +101,8 @@ def has_duplicates(lists):
 
 
 def near_neighbors(X, k=LIST_LENGTH, progress=None):
-    """Find most of the nearest other points of each point, the same for any number of threads. At
-    least k, and at least `LIST_LENGTH`, are looked for, and at most n - 1.
+    """Find most of the nearest other points of each point, the same for any number of threads, and
+    of sparse points all. At least k, and at least `LIST_LENGTH`, are looked for, and at most n - 1.
 
     On points near a surface of 6 or 12 dimensions these are more than 98 % (tests, benchmarks:
     many_dimensions). Points without any structure are the hardest: 92 % for 20,000 normal points in
@@ -111,7 +116,10 @@ def near_neighbors(X, k=LIST_LENGTH, progress=None):
         return NeighborLists(np.empty((1, 0)), np.empty((1, 0), np.int32), np.zeros(1, int))
     kept = _kept.get(id(X), {})
     if k not in kept:
-        kept[k] = _search(X, k, progress)
+        if isinstance(X, SparsePoints):
+            kept[k] = NeighborLists(*nearest_rows(X, k, progress=progress), None)
+        else:
+            kept[k] = _search(X, k, progress)
     return kept[k]
 
 

@@ -2,27 +2,17 @@
 outliers, huge coordinates.
 """
 
-import math
-
 import numpy as np
 
 from kdegraph.costs import NEIGHBOR_COSTS
+from kdegraph.geometry.sparse_points import nearest_rows
 from kdegraph.geometry.tree import build_tree
 from kdegraph.geometry.tree_search import search_leaves
+from kdegraph.geometry.units import rescaled, unit_scale
 from kdegraph.runtime import parallel
+from kdegraph.validation import SparsePoints
 
 _CHUNK = 4096  # queries of one call of scikit-learn
-
-
-def unit_scale(X):
-    """The exponent e of the power of two with ``max |X| <= 2**e``, or 0 where squares of the
-    coordinates are harmless anyway.
-
-    Multiplying by a power of two is exact; without it the squares of 1e200 and 1e-200 would
-    overflow and vanish.
-    """
-    largest = max(abs(float(X.max())), abs(float(X.min())))
-    return 0 if largest == 0 or 1e-100 < largest < 1e100 else math.frexp(largest)[1]
 
 
 def duplicate_groups(X):
@@ -34,16 +24,35 @@ def duplicate_groups(X):
     a group; groups are never too large.
     """
     direction = np.random.default_rng(0).uniform(0.5, 1.0, X.shape[1])
-    key = np.zeros(len(X))
-    for column, factor in enumerate(
-        direction
-    ):  # element by element, unlike a matrix product: equal rows get equal keys
-        key += X[:, column] * (factor / X.shape[1])
+    direction /= X.shape[1]
+    if isinstance(X, SparsePoints):
+        key = X @ direction  # row by row, in the order of the entries
+    else:
+        key = np.zeros(len(X))
+        # Element by element, unlike a matrix product: equal rows get equal keys.
+        for column, factor in enumerate(direction):
+            key += X[:, column] * factor
     order = np.argsort(key, kind="stable")
     candidates = np.flatnonzero(key[order[1:]] == key[order[:-1]])
     joined = np.zeros(len(X), bool)
-    joined[candidates + 1] = (X[order[candidates]] == X[order[candidates + 1]]).all(axis=1)
+    joined[candidates + 1] = equal_rows(X[order[candidates]], X[order[candidates + 1]])
     return order, np.flatnonzero(~joined)
+
+
+def equal_rows(X, Y):
+    """Return which rows of two sets of points are equal, (n,) bool."""
+    if isinstance(X, SparsePoints):
+        return np.diff((X != Y).indptr) == 0
+    return (X == Y).all(axis=1)
+
+
+def keys_of_rows(points):
+    """Return an iterator over bytes that differ where points do, a multiple of 8 of each point."""
+    if not isinstance(points, SparsePoints):
+        return (row.tobytes() for row in points)
+    cuts = points.indptr[1:-1]
+    entries = np.split(points.indices.astype(np.int64), cuts), np.split(points.data, cuts)
+    return (columns.tobytes() + values.tobytes() for columns, values in zip(*entries, strict=True))
 
 
 def groups_of_identical(X):
@@ -63,6 +72,8 @@ def nearest(X, queries, k, progress=None):
     itself being its own first neighbor. Return distances, ascending along each row, and indices,
     (m, k) each. Which ones of equally far points are among the nearest is arbitrary.
     """
+    if isinstance(X, SparsePoints):
+        return _of_sparse_points(X, queries, k, progress)
     costs = NEIGHBOR_COSTS
     many = len(queries) >= costs.least_share_of_queries * len(X) and k <= costs.max_list
     if many and X.shape[1] <= costs.max_tree_dimension:
@@ -95,12 +106,14 @@ def nearest_in_tree(tree, k, progress=None):
     return rescaled(distances, indices, exponent)
 
 
-def rescaled(distances, indices, exponent):
-    """Distances in units of 2**exponent, in units of the points; the indices as they are."""
-    if not exponent:
-        return distances, indices
-    with np.errstate(over="ignore"):  # distances between coordinates near the largest double
-        return np.minimum(np.ldexp(distances, exponent), np.finfo(float).max), indices
+def _of_sparse_points(X, queries, k, progress):
+    """`nearest` for `SparsePoints`; a point is the first of its own neighbors."""
+    others = nearest_rows(X, k - 1, X[queries], numbers=queries, progress=progress)
+    own = np.zeros(len(queries)), np.asarray(queries)
+    return tuple(
+        np.concatenate([first[:, None], rest], axis=1)
+        for first, rest in zip(own, others, strict=True)
+    )
 
 
 def _of_all_points(Z, queries, k, progress):

@@ -115,14 +115,14 @@ def _compare(tree, leaf, work):
         lane = 0
         while near:
             if near & 1:
-                _insert(squared[lane], j, nearest[lane], numbers[lane])
+                insert(squared[lane], j, nearest[lane], numbers[lane])
                 bounds[lane] = nearest[lane, 0]
             near >>= 1
             lane += 1
 
 
 @jit(distinct=True, borrow=True)
-def _insert(value, number, nearest, numbers):
+def insert(value, number, nearest, numbers):
     """Put a value and its number into a descending list, whose first entry falls out.
 
     There is no branch in the loop, which is vectorized.

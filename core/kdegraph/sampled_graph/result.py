@@ -50,12 +50,13 @@ class SimilarityGraph(KeptParameters):
         These densities, ``g(x_i)`` to the relative error `eps`; None for an `alpha` of 0.
     metric : {"euclidean", "cosine", "haversine"}
         The distance in the kernel.
-    points : (n, d) float64 or float32, or None
-        The points, not copied; for other metrics than "euclidean" those between which the Euclidean
-        distance is that of the metric: of length 1, or on a sphere, in kilometers.
+    points : (n, d) float64 or float32 array, csr_array or None
+        The points, not copied; None after reading a file if they were sparse. For other metrics
+        than "euclidean" those between which the Euclidean distance is that of the metric: of length
+        1, or on a sphere, in kilometers.
     order : (n,) int32 or None
         The points in the order of a tree, in which points near each other have near positions.
-        `spectrum` is faster with it.
+        `spectrum` is faster with it. None for sparse points.
 
     Examples
     --------
@@ -146,7 +147,7 @@ class SimilarityGraph(KeptParameters):
         return igraph_of(self.adjacency)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the graph to an .npz file without pickled objects.
+        """Write the graph to an .npz file without pickled objects, and without sparse points.
 
         Parameters
         ----------
@@ -197,8 +198,8 @@ class SimilarityGraph(KeptParameters):
     def to_zarr(self, path: str | PathLike[str]) -> None:
         """Write the graph as a Zarr store that programs for AnnData can read.
 
-        The group "adjacency" is a sparse matrix in the layout of AnnData, which
-        ``anndata.io.read_elem(zarr.open(path)["adjacency"])`` reads.
+        Sparse points are left out. The group "adjacency" is a sparse matrix in the layout of
+        AnnData, which ``anndata.io.read_elem(zarr.open(path)["adjacency"])`` reads.
 
         Parameters
         ----------

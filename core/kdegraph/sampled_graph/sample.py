@@ -48,7 +48,7 @@ def _sample_from_lists(X, options, stages):
         "kernel_degrees": degrees,
         "neighbors": neighbors,
         "points": X,
-        "order": lists.order.astype(np.int32),
+        "order": None if lists.order is None else lists.order.astype(np.int32),
         "sigma": bandwidth,
         "n_rounds": n_rounds,
         "sampler": "mixture",

@@ -17,12 +17,14 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse
 
-from kdegraph.geometry.kernel_functions import LAPLACIAN, UNDERFLOW, exp_neg, scaled_term
+from kdegraph.geometry.kernel_functions import LAPLACIAN, UNDERFLOW, exp_neg
 from kdegraph.geometry.local_scale import LocalScale, rescaled
+from kdegraph.geometry.sparse_points import SparseRows, scaled_distance, sparse_rows
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.progress import partial_progress
 from kdegraph.runtime.random import stream, uniform
+from kdegraph.validation import SparsePoints
 
 # Ratio of the largest to the smallest probability with which a proposal is accepted.
 RANGE = 20.0
@@ -38,7 +40,7 @@ class MixtureLaw(NamedTuple):
     code: int
     inverse_sigma: float
     local: LocalScale
-    points: np.ndarray  # (n, d) float32 or float64
+    points: np.ndarray | SparseRows  # (n, d) float32 or float64
     neighbors: np.ndarray  # (n, m) int32: the listed neighbors, in ascending order of their numbers
     sums: np.ndarray  # (n, m) float64: running sums of their kernel values
     least: np.ndarray  # (n,) float64: the exponent of the largest kernel value
@@ -58,6 +60,7 @@ def mixture_law(kernel, points, lists, n_rounds, seed, *, progress=None):
     distances of the lists are used for the Gaussian and the exponential kernel.
     """
     n, m = lists.indices.shape
+    points = sparse_rows(points) if isinstance(points, SparsePoints) else points
     law = MixtureLaw(
         kernel.code, kernel.inverse_sigma, kernel.local, points, np.empty_like(lists.indices),
         np.empty((n, m)), np.empty(n), np.empty(n), np.empty(n), np.empty(n),
@@ -143,17 +146,8 @@ def _acceptance(law, i, value):
 @jit(borrow=True)
 def _exponent(law, i, j):
     """Return the exponent of the kernel between the points i and j."""
-    u = _scaled_distance(law.code, law.inverse_sigma, law.points[i], law.points[j])
+    u = scaled_distance(law.code, law.inverse_sigma, law.points, i, j)
     return rescaled(law.code, law.local, i, law.local, j, u)
-
-
-@jit(reassociate=True, borrow=True)
-def _scaled_distance(code, inverse_sigma, x, y):
-    """Return the scaled distance of two points, in double precision and by a vectorized loop."""
-    total = 0.0
-    for c in range(x.size):
-        total += scaled_term(code, (np.float64(x[c]) - np.float64(y[c])) * inverse_sigma)
-    return total
 
 
 @jit(borrow=True)

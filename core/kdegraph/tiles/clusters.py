@@ -13,7 +13,7 @@ from kdegraph.clustering.partition import (
 )
 from kdegraph.clustering.rounding import choose_rows, extremes, predict
 from kdegraph.eigengap import AUTO_EIGENVALUES, suggest_n_clusters
-from kdegraph.geometry.neighbors import unit_scale
+from kdegraph.geometry.units import unit_scale
 from kdegraph.runtime.progress import partial_progress, stage_progress
 from kdegraph.spectral.checked_graph import check_smallest_component
 from kdegraph.spectral.solver.coarse import MIN_VERTICES

@@ -6,7 +6,7 @@ import numpy as np
 from kdegraph.metrics import METRICS, check_two_columns
 from kdegraph.tiles import scheduler
 from kdegraph.tiles.folder import Folder
-from kdegraph.validation import as_array, check_finite, check_points
+from kdegraph.validation import as_array, check_finite, check_points, refuse_sparse
 
 STEP, NAME = "points", "X"
 
@@ -87,6 +87,7 @@ def checked_rows(block, first):
     """Return a block of rows as float64. If a row is not finite, raise an error that names it,
     counted from `first`.
     """
+    refuse_sparse(block, "a block of X")
     rows = np.ascontiguousarray(as_array(block, "X"), dtype=np.float64)
     check_finite(rows, "X", first)
     return rows
