@@ -470,12 +470,13 @@ class KDESpectralClustering(
         Returns
         -------
         (m, k) float64 array
-            With k = `n_clusters_`. For a fitted point its row of ``D^-1/2 U``, where U holds the first `n_clusters_`
-            eigenvectors in `spectrum_`, with columns whose root mean square over the degrees is 1.
-            For a new point, and for one outside the components that `spectrum_` includes, the mean
-            of the rows of all fitted points, weighted by the kernel, divided by 1 - eigenvalue: the
-            Nystroem extension. Out of reach of all fitted points, the row of the nearest; 0 where
-            the weights are precomputed, and for a graph without edges.
+            With k = `n_clusters_`. For a fitted point its row of ``D^-1/2 U``, where U holds the
+            first `n_clusters_` eigenvectors in `spectrum_`, with columns whose root mean square
+            over the degrees is 1. For a new point, and for one outside the components that
+            `spectrum_` includes, the mean of the rows of all fitted points, weighted by the kernel,
+            divided by 1 - eigenvalue: the Nystroem extension. Out of reach of all fitted points,
+            the row of the nearest; 0 where the weights are precomputed, and for a graph without
+            edges.
 
         Raises
         ------
