@@ -22,7 +22,7 @@ def test_cluster_writes_one_label_per_row(run, moons):
     result = run("cluster", moons, "-k", 2, "--sigma", 0.2, "-o", "labels.csv")
     assert result.exit_code == 0, result.output
     assert result.stderr == ""  # not a terminal: no progress
-    labels = column(moons.with_name("labels.csv"))
+    labels = column(moons.with_name("labels.csv"), "cluster")
     assert same_partition(labels, column(moons))
     titles = "data graph clusters conductance eigenvalues agreement seconds written"
     assert [line.split()[0] for line in result.stdout.splitlines()] == titles.split()
@@ -43,7 +43,7 @@ METHODS = {
 def test_methods_find_the_moons(run, moons, options):
     result = run("cluster", moons, "-k", 2, "-o", "labels.csv", *options)
     assert result.exit_code == 0, result.output
-    assert same_partition(column(moons.with_name("labels.csv")), column(moons))
+    assert same_partition(column(moons.with_name("labels.csv"), "cluster"), column(moons))
 
 
 def test_the_number_of_clusters_is_chosen(run, tmp_path):
@@ -111,8 +111,8 @@ def test_isolated_points_are_reported(run, moons):
 
 def test_formats_of_labels(run, moons):
     read = {
-        "csv": column,
-        "parquet": lambda path: pyarrow.parquet.read_table(path)["label"].to_numpy(),
+        "csv": lambda path: column(path, "cluster"),
+        "parquet": lambda path: pyarrow.parquet.read_table(path)["cluster"].to_numpy(),
         "npy": np.load,
     }
     for extension, read_labels in read.items():
@@ -139,7 +139,7 @@ def test_columns_and_label_are_chosen(run, tmp_path):
     assert result.exit_code == 0, result.output
     assert "100 points, 1 columns" in result.stdout
     assert "1.000 (adjusted Rand index with column 'kind')" in result.stdout
-    assert same_partition(column(tmp_path / "l.csv"), group)
+    assert same_partition(column(tmp_path / "l.csv", "cluster"), group)
     options = ["--columns", "x,1", "--columns", "noise", "--label", "none"]
     result = run("cluster", "t.csv", "-k", 2, *options)
     assert "100 points, 3 columns" in result.stdout
@@ -156,7 +156,7 @@ def test_rows_that_are_left_out_have_the_label_minus_one(run, tmp_path):
     assert result.exit_code == 0, result.output
     assert "39 points, 1 columns, 1 rows left out" in result.stdout
     assert "not used     'b' (always the same)" in result.stdout
-    labels = column(tmp_path / "l.csv")
+    labels = column(tmp_path / "l.csv", "cluster")
     assert len(labels) == 40
     assert list(np.flatnonzero(labels < 0)) == [7]
 
@@ -251,13 +251,13 @@ def test_columns_of_different_units_are_standardized(run, unequal, method):
     assert line.startswith("Note: the columns have very different scales: column y varies by")
     assert line.endswith("; all are standardized, which --scale none prevents")
     assert "300 points, 2 standardized columns" in result.stdout
-    labels, truth = column(unequal.with_name("labels.csv")), datasets.load(unequal).y
+    labels, truth = column(unequal.with_name("labels.csv"), "cluster"), datasets.load(unequal).y
     assert same_partition(labels, truth)
     asked_for = run(*command, "--scale", "standardize")
     assert asked_for.stderr == ""
-    np.testing.assert_array_equal(column(unequal.with_name("labels.csv")), labels)
+    np.testing.assert_array_equal(column(unequal.with_name("labels.csv"), "cluster"), labels)
     assert run(*command, "--scale", "none").exit_code == 0
-    assert not same_partition(column(unequal.with_name("labels.csv")), truth)
+    assert not same_partition(column(unequal.with_name("labels.csv"), "cluster"), truth)
     assert run(*command, "--quiet").output == ""
 
 

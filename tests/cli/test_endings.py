@@ -78,7 +78,7 @@ def test_replacing_keeps_the_mode_of_the_file_and_follows_links(run, moons, tmp_
     (tmp_path / "link.csv").symlink_to(target)
     assert run("cluster", moons, "-k", 2, "-q", "-o", "link.csv").exit_code == 0
     assert (tmp_path / "link.csv").is_symlink()
-    assert target.read_text().startswith("label\n")
+    assert target.read_text().startswith("x,y,label,cluster\n")
     assert target.stat().st_mode & 0o777 == 0o640
     mask = os.umask(0o022)
     try:

@@ -1,5 +1,6 @@
 """Files that would unpack to far more than their size are refused or read with little memory."""
 
+import gzip
 import json
 
 import numpy as np
@@ -92,6 +93,10 @@ FILES = {
         f"unpacks to 1.2 GiB, {BYTES}",
     ),
     "picture.npz": (lambda: npz_bytes(X=zeros(7000, 7000, 3)), PIXELS),
+    "packed.csv.gz": (
+        lambda: gzip.compress(b"1,2\n" * 2**22) * 70,
+        "unpacks to more than the limit of 1.0 GiB; keep the columns that matter",
+    ),
     "picture.png": (lambda: picture_bytes(zeros(7000, 7000) > 0), PIXELS),
     "picture.jpg": (lambda: picture_bytes(zeros(7000, 7000), "JPEG"), PIXELS),
 }

@@ -128,7 +128,7 @@ def line_on_graph(words, n_edges, n_points):
     return "graph", f"{words}: {n_edges:,} edges, {2 * n_edges / n_points:.1f} per point"
 
 
-def print_warnings(built, found, metric, n_clusters=None):
+def print_warnings(built, found, options, n_clusters=None):
     """Print what --scale auto has done with the columns of an `Input`, and possible problems of the
     graph, with their remedies, to standard error.
     """
@@ -137,7 +137,7 @@ def print_warnings(built, found, metric, n_clusters=None):
     if found.note is not None:
         click.echo(f"Note: {found.note}", err=True)
     points, names = found.scaled.X, found.scaled.feature_names
-    if metric != "euclidean" or found.encoded:
+    if options.metric != "euclidean" or options.categories:
         points = names = None  # their columns have one unit
     for finding in diagnose(built.graph, points=points, n_clusters=n_clusters, feature_names=names):
         sentence = finding

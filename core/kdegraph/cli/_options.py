@@ -1,5 +1,6 @@
 """Options that several commands share, and reading FILE with them."""
 
+import sys
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -64,6 +65,11 @@ _OPTIONS = (
         metavar="NAME",
         help="Column of known labels, to compare with; 'none' for none. "
         "[default: one called label, class, target, ...]",
+    ),
+    click.option(
+        "--id",
+        metavar="NAME",
+        help="Column that identifies the rows: it is no feature, and stays in what is written.",
     ),
     click.option(
         "--dropna", is_flag=True, help="Leave out rows with missing cells (their label is -1)."
@@ -180,7 +186,7 @@ def check_options(given):
             raise click.UsageError("--alpha goes with --method kde")
     if options.categories and (options.metric != "euclidean" or options.scale == "standardize"):
         raise click.UsageError(
-            "--categories goes with --metric euclidean, and scales numbers itself: leave out --scale"
+            "--categories goes with --metric euclidean, and without --scale standardize"
         )
     if options.metric == "haversine" and options.scale == "standardize":
         raise click.UsageError("--metric haversine takes degrees, which --scale standardize alters")
@@ -202,6 +208,8 @@ class Input(NamedTuple):
         Says why --scale auto has standardized the columns, if it has.
     label : str or None
         Name of the column of known labels.
+    identifier : kdegraph.datasets.Column or None
+        The column of --id.
     table : kdegraph.datasets.Table or None
         All of the file, including skipped rows; None for a picture.
     unused : str
@@ -212,6 +220,7 @@ class Input(NamedTuple):
     scaled: Any
     note: str | None = None
     label: str | None = None
+    identifier: Any = None
     table: Any = None
     unused: str = ""
 
@@ -222,7 +231,7 @@ def read_input(file, options):
     from kdegraph.runtime.memory import available_memory
 
     max_bytes = max(available_memory() // 3, 1)
-    source = click.get_binary_stream("stdin").read(max_bytes + 1) if file == "-" else file
+    source = sys.stdin.buffer.read(max_bytes + 1) if file == "-" else file
     contents = datasets.read(source, max_bytes=max_bytes)
     if isinstance(contents, datasets.Picture):
         scaled = options.scale == "standardize"
@@ -248,20 +257,25 @@ def _read_table(table, options):
     categories = split_names(options.categories, names) or None
     if categories == ["auto"] and "auto" not in names:
         categories = "auto"
-    features, target, _ = table.choose(columns, label, categories)
+    features, target, parts = table.choose(columns, label, categories)
+    identifier = None if options.id is None else table.column(options.id, "--id")
+    if columns is None and identifier in features:
+        columns = [feature.name for feature in features if feature is not identifier]
     data = table.to_dataset(columns, label, dropna=options.dropna, categories=categories)
     found = None if target is None else target.name
-    unused = table.unused([*(feature.name for feature in features), found], text=True)
+    known = [*features, *([] if identifier is None else [identifier])]
+    unused = table.unused([*(column.name for column in known), found], text=True)
     if unused:
         unused += "; named with --columns they are used, text with --categories"
     scaled, note = (data, None) if categories else _scale_columns(data, options)
-    texts = [feature.name for feature in features if feature.as_text]
+    coordinates = {name for part in parts for name in part.names}
+    texts = [each.name for each in features if each.as_text and each.name in coordinates]
     if texts:
         words = ", ".join(map(repr, texts))
         note = f"numbers that are stored as text are used as numbers: {words}" + (
             f"; {note}" if note else ""
         )
-    return Input(data, scaled, note, found, table, unused)
+    return Input(data, scaled, note, found, identifier, table, unused)
 
 
 def _scale_columns(data, options):

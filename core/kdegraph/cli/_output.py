@@ -2,7 +2,10 @@
 
 import csv
 import io
+import json
+import math
 import os
+import sys
 from pathlib import Path
 
 import click
@@ -73,6 +76,28 @@ def frame_with(table, name, values):
     return frame.append_column(name, _as_arrow(values))
 
 
+def print_json(facts):
+    """Print a JSON object; numbers that are not finite become null."""
+
+    def finite(value):
+        if isinstance(value, dict):
+            return {key: finite(one) for key, one in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [finite(one) for one in value]
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+    # Numbers of NumPy, and dates.
+    text = json.dumps(finite(facts), default=lambda one: getattr(one, "item", one.__str__)())
+    _print_bytes(text.encode() + b"\n")
+
+
+def column_values(table, column):
+    """Return the cells of a column of a table as they were read, as a list."""
+    if table.frame is None:
+        return column.values.tolist()
+    return table.frame.column(column.name).to_pylist()
+
+
 def _as_arrow(values):
     import numpy as np
     import pyarrow as pa
@@ -91,15 +116,21 @@ def write_frame(path, frame):
     if path == STDOUT:
         content = io.BytesIO()
         _write_csv(frame, content)
-        stream = click.get_binary_stream("stdout")
-        stream.write(content.getbuffer())
-        stream.flush()
+        _print_bytes(content.getvalue())
         return
     with writing(path) as temporary, temporary.open("wb") as stream:
         if path.suffix.lower() == ".parquet":
             parquet.write_table(frame, stream)
         else:
             _write_csv(frame, stream)
+
+
+def _print_bytes(content):
+    """Write bytes to standard output, which takes a part at a time where it has no buffer."""
+    rest = memoryview(content)
+    while rest:
+        rest = rest[sys.stdout.buffer.write(rest) :]
+    sys.stdout.buffer.flush()
 
 
 def _write_csv(frame, stream):

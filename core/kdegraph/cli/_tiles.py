@@ -35,6 +35,8 @@ def check_options(options):
         "--method knn": options.method == "knn",
         "--label": options.label not in (None, "none"),
         "--dropna": options.dropna,
+        "--categories": options.categories,
+        "--id": options.id,
         "--noise": options.noise is not None,
         "--scale standardize": options.scale == "standardize",
     }

@@ -21,7 +21,14 @@ from kdegraph.cli._options import (
     read_input,
     scale_option,
 )
-from kdegraph.cli._output import check_output, write_columns
+from kdegraph.cli._output import (
+    check_output,
+    column_values,
+    frame_with,
+    print_json,
+    write_columns,
+    write_frame,
+)
 from kdegraph.cli._progress import progress_line
 from kdegraph.runtime.replacing import writing
 
@@ -30,7 +37,7 @@ ALSO_POSSIBLE = 0.1  # the share of all weights with which another number of clu
 
 
 @click.command()
-@click.argument("file", type=click.Path(exists=True))
+@click.argument("file", type=click.Path(exists=True, allow_dash=True))
 @click.option(
     "--clusters",
     "-k",
@@ -43,8 +50,14 @@ ALSO_POSSIBLE = 0.1  # the share of all weights with which another number of clu
     "--output",
     "-o",
     metavar="PATH",
-    help="Where to write the labels: .csv, .parquet, .npy; of a picture also .png; of tiles also "
-    ".zarr.",
+    help="Where to write FILE's table with a column of clusters: .csv, .parquet, or - for standard "
+    "output as CSV; the labels alone: .npy; of a picture also .png; of tiles also .zarr.",
+)
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print a JSON object instead of the report, with the labels unless -o writes them.",
 )
 @click.option(
     "--store",
@@ -72,16 +85,19 @@ ALSO_POSSIBLE = 0.1  # the share of all weights with which another number of clu
 )
 @scale_option("auto")
 @data_and_graph_options
-def cluster(file, clusters, output, store, scheduler, memory_limit, quiet, **given):
+def cluster(file, clusters, output, as_json, store, scheduler, memory_limit, quiet, **given):
     """Cluster points, or segment a picture, by spectral clustering of a similarity graph.
 
-    Prints a report; with -o writes one label (0, 1, ...) per row of FILE, in its order. Of a
+    Prints a report; with -o writes the table in FILE with the column "cluster" (0, 1, ...). Of a
     picture it writes one label per pixel, and to .png the picture with each segment in its mean
-    color. Columns of very different units are standardized, see --scale.
+    color. Columns of very different units are standardized, see --scale. A FILE of - is standard
+    input, whose type is recognized by its content.
 
     \b
     Examples:
       kdegraph cluster moons.csv -k 2 -o labels.csv
+      kdegraph cluster - -k 2 -o -                                   in pipes, with CSV
+      kdegraph cluster people.csv --categories auto --json           numbers and text
       kdegraph cluster points.parquet --columns x,y,z --sigma 0.2     the report only
       kdegraph cluster points.csv -k 3 --sigma moderate              dense and sparse clusters
       kdegraph cluster points.csv --noise 0.9 -o labels.csv          doubtful points get label -1
@@ -90,23 +106,35 @@ def cluster(file, clusters, output, store, scheduler, memory_limit, quiet, **giv
       kdegraph cluster photo.jpg -k 4 -o segments.png
       kdegraph cluster points.zarr -k 8 --memory-limit 4GB -o labels.zarr
     """
-    from kdegraph.datasets import file_type
-
+    if as_json and output == "-":
+        raise click.UsageError("--json and -o - both write to standard output; give -o a file")
     if file.lower().endswith(_tiles.BLOCKWISE) or store or scheduler or memory_limit:
         workers = _tiles.workers(scheduler, memory_limit)
-        lines = _cluster_by_tiles(file, clusters, output, store, workers, given, quiet)
+        lines, facts = _cluster_by_tiles(file, clusters, output, store, workers, given, quiet)
     else:
-        if Path(file).is_dir():
-            raise click.BadParameter(f"File {file!r} is a directory.", param_hint="'FILE'")
-        picture = file_type(file) in ("png", "jpeg")
-        path = check_output(output, (*EXTENSIONS, ".png") if picture else EXTENSIONS)
-        lines = _cluster_in_memory(file, clusters, path, given, quiet)
-    if not quiet:
+        path = check_output(output, _extensions(file))
+        lines, facts = _cluster_in_memory(file, clusters, path, given, quiet)
+    if as_json:
+        labels = facts.pop("labels")
+        print_json(facts | ({"labels": labels.tolist()} if output is None else {"written": output}))
+    elif not quiet:
         print_report(lines, output=output)
 
 
+def _extensions(file):
+    """Return the extensions of files for the labels of a file."""
+    from kdegraph.datasets import file_type
+
+    if Path(file).is_dir():
+        raise click.BadParameter(f"File {file!r} is a directory.", param_hint="'FILE'")
+    picture = file == "-" or file_type(file) in ("png", "jpeg")
+    return (*EXTENSIONS, ".png") if picture else EXTENSIONS
+
+
 def _cluster_by_tiles(file, clusters, output, store, workers, given, quiet):
-    """Cluster the points of a file tile by tile, and return the lines of the report."""
+    """Cluster the points of a file tile by tile; return the lines of the report, and the facts for
+    JSON.
+    """
     from kdegraph.dispatch import spectral_clustering
 
     options = check_options(given)
@@ -118,14 +146,15 @@ def _cluster_by_tiles(file, clusters, output, store, workers, given, quiet):
         labels = result.labels.compute()
         if path is not None:
             write_columns(path, {"label": labels})
-    return [
+    lines = [
         *_tiles.lines_on_graph(file, graph),
         *_lines_on_clusters(result, labels, _how(clusters)),
     ]
+    return lines, _facts(file, result, labels) | {"labels": labels}
 
 
 def _cluster_in_memory(file, clusters, path, given, quiet):
-    """Cluster the points of a file, and return the lines of the report."""
+    """Cluster the points of a file; return the lines of the report, and the facts for JSON."""
     options = check_options(given)
     with progress_line(quiet) as progress:
         found = read_input(file, options)
@@ -135,26 +164,54 @@ def _cluster_in_memory(file, clusters, path, given, quiet):
                 "only the labels of a picture can be written as .png.", param_hint="'--output'"
             )
         built, result, decision = _cluster(found.scaled, clusters, options, progress)
+        labels = result.labels if decision is None else decision.labels(options.noise)
+        full = _labels_of_rows(found, labels)
         if path is not None:
-            labels = result.labels if decision is None else decision.labels(options.noise)
-            _write(path, found, labels)
+            _write(path, found, full)
     if not quiet:
         wanted = None if clusters == "auto" else clusters
-        print_warnings(built, found, options.metric, wanted)
-    n_left_out = found.n_rows - data.n_points
+        print_warnings(built, found, options, wanted)
+    n_left_out = 0 if found.table is None else found.table.n_rows - data.n_points
     lines = [
         *lines_on_data(file, found, f", {n_left_out:,} rows left out" if n_left_out else ""),
         line_on_graph(built.words, built.adjacency.nnz // 2, data.n_points),
         *_lines_on_clusters(result, result.labels, _how(clusters, decision)),
         *_lines_on_vote(decision, options.noise),
     ]
+    facts = _facts(file, result, result.labels, decision) | {"labels": full}
+    facts |= {"columns": found.scaled.feature_names, "not_used": found.unused}
+    if found.identifier is not None:
+        facts["ids"] = column_values(found.table, found.identifier)
     if data.y is not None:
         from sklearn.metrics import adjusted_rand_score
 
-        score = round(adjusted_rand_score(data.y, result.labels), 3) + 0.0  # no minus before a zero
+        facts["agreement"] = adjusted_rand_score(data.y, result.labels)
+        score = round(facts["agreement"], 3) + 0.0  # no minus before a zero
         text = f"{score:.3f} (adjusted Rand index with column {found.label!r})"
+        if options.label is None:
+            text += ", which is no feature unless --columns names it"
         lines.append(("agreement", text))
-    return [*lines, line_on_seconds(built.timings)]
+    facts["seconds"] = built.timings
+    return [*lines, line_on_seconds(built.timings)], facts
+
+
+def _facts(file, result, labels, decision=None):
+    """Return what --json prints of all clusters."""
+    import numpy as np
+
+    facts = {
+        "file": file,
+        "n_points": len(labels),
+        "n_clusters": len(result.conductances),
+        "sizes": np.bincount(labels, minlength=len(result.conductances)).tolist(),
+        "conductances": result.conductances.tolist(),
+    }
+    if decision is not None:
+        facts |= {"confidence": decision.confidence, "candidates": decision.candidates}
+    if decision is not None and decision.vote is not None:
+        facts["stability"] = decision.vote.stability.tolist()
+        facts["doubtful"] = decision.vote.n_doubtful
+    return facts
 
 
 def _cluster(data, clusters, options, progress):
@@ -230,17 +287,28 @@ def _lines_on_clusters(result, labels, how):
     return lines
 
 
-def _write(path, found, labels):
-    """Write one label for each row of the file, or for each pixel of the picture."""
+def _labels_of_rows(found, labels):
+    """Return one label for each row of the file, or for each pixel of the picture."""
+    import numpy as np
+
+    if found.table is None:
+        return found.data.label_image(labels).astype(np.int32)
+    full = np.full(found.table.n_rows, -1, np.int32)
+    full[found.data.rows] = labels
+    return full
+
+
+def _write(path, found, full):
+    """Write the labels of the rows of the file, or of the pixels of the picture."""
     import numpy as np
 
     data = found.data
-    if data.image is None:
-        full = np.full(found.n_rows, -1, np.int32)
-        full[data.rows] = labels
-        write_columns(path, {"label": full})
+    if found.table is not None:
+        if path.suffix.lower() == ".npy":
+            write_columns(path, {"label": full})
+        else:
+            write_frame(path, frame_with(found.table, "cluster", full))
         return
-    full = data.label_image(labels).astype(np.int32)
     if path.suffix.lower() == ".png":
         from PIL import Image
 

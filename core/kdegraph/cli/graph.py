@@ -11,7 +11,7 @@ from kdegraph.cli._build import (
     print_warnings,
 )
 from kdegraph.cli._options import (
-    FILE,
+    DATA_FILE,
     check_options,
     data_and_graph_options,
     read_input,
@@ -25,14 +25,14 @@ EXCHANGE = (".graphml", ".gexf")
 
 
 @click.command()
-@click.argument("file", type=FILE)
+@click.argument("file", type=DATA_FILE)
 @click.option(
     "--output",
     "-o",
     required=True,
     metavar="PATH",
     help="Where to write the graph: .npz, a list of edges as .csv or .parquet, or .graphml or "
-    ".gexf for other programs.",
+    ".gexf for other programs; - is standard output, for edges as CSV.",
 )
 @scale_option("none")
 @data_and_graph_options
@@ -65,7 +65,7 @@ def graph(file, output, quiet, **given):
         built = build(found.scaled, options, progress)
         _write(path, built, found.data)
     if not quiet:
-        print_warnings(built, found, options.metric)
+        print_warnings(built, found, options)
         lines = [
             *lines_on_data(file, found),
             line_on_graph(built.words, built.adjacency.nnz // 2, found.data.n_points),

@@ -33,7 +33,7 @@ from kdegraph.cli._output import check_output, write_columns
     "-o",
     metavar="PATH",
     help="Where to write the points: .csv or .parquet, with a column of labels where there are "
-    "clusters.",
+    "clusters; - is standard output, for CSV.",
 )
 def sample(name, n, noise, seed, output):
     """Make data to try things on; without a NAME, list what there is.
@@ -42,6 +42,7 @@ def sample(name, n, noise, seed, output):
     Examples:
       kdegraph sample
       kdegraph sample moons -n 15000 -o moons.csv
+      kdegraph sample moons -o -          for pipes: | kdegraph cluster - -k 2
       kdegraph sample spirals --noise 0.02 --seed 7 -o spirals.parquet
     """
     from kdegraph import datasets
