@@ -136,9 +136,10 @@ def test_topics_are_found_and_predicted():
     assert adjusted_rand_score(labels[:700], model.labels_) > 0.95
     assert adjusted_rand_score(labels[700:], model.predict(new)) > 0.9
     assert model.probabilities_.shape == (700,)
-    found = model.predict_proba(new)
+    shares, places = model.predict_proba(new), model.transform(new)
     model._points = model._points.toarray()
-    np.testing.assert_allclose(found, model.predict_proba(new), rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(shares, model.predict_proba(new), rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(places, model.transform(new), rtol=1e-6, atol=1e-9)
     assert count_clusters(known, metric="cosine", seed=0) == 6
 
 

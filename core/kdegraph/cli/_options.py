@@ -235,7 +235,8 @@ def read_input(file, options):
     contents = datasets.read(source, max_bytes=max_bytes)
     if isinstance(contents, datasets.Picture):
         scaled = options.scale == "standardize"
-        chosen = options.columns or options.categories or options.label not in (None, "none")
+        chosen = options.columns or options.categories or options.id is not None
+        chosen = chosen or options.label not in (None, "none")
         if chosen or scaled:
             raise ValueError(
                 f"{file} is a picture: its points are its pixels, there are no columns or labels "

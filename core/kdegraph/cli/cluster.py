@@ -183,35 +183,40 @@ def _cluster_in_memory(file, clusters, path, given, quiet):
     if found.identifier is not None:
         facts["ids"] = column_values(found.table, found.identifier)
     if data.y is not None:
-        from sklearn.metrics import adjusted_rand_score
-
-        facts["agreement"] = adjusted_rand_score(data.y, result.labels)
-        score = round(facts["agreement"], 3) + 0.0  # no minus before a zero
-        text = f"{score:.3f} (adjusted Rand index with column {found.label!r})"
-        if options.label is None:
-            text += ", which is no feature unless --columns names it"
+        facts["agreement"], text = _agreement(found, result.labels, options)
         lines.append(("agreement", text))
     facts["seconds"] = built.timings
     return [*lines, line_on_seconds(built.timings)], facts
 
 
+def _agreement(found, labels, options):
+    """Return the agreement of clusters with known labels, and the text of its line."""
+    from sklearn.metrics import adjusted_rand_score
+
+    agreement = adjusted_rand_score(found.data.y, labels)
+    score = round(agreement, 3) + 0.0  # no minus before a zero
+    text = f"{score:.3f} (adjusted Rand index with column {found.label!r})"
+    if options.label is None:
+        text += ", which is no feature unless --columns names it"
+    return agreement, text
+
+
 def _facts(file, result, labels, decision=None):
-    """Return what --json prints of all clusters."""
+    """Return what --json prints of all clusters; None where it is not known."""
     import numpy as np
 
-    facts = {
+    vote = decision and decision.vote
+    return {
         "file": file,
         "n_points": len(labels),
         "n_clusters": len(result.conductances),
         "sizes": np.bincount(labels, minlength=len(result.conductances)).tolist(),
         "conductances": result.conductances.tolist(),
+        "confidence": decision and decision.confidence,
+        "candidates": decision.candidates if decision else (),
+        "stability": vote and vote.stability.tolist(),
+        "doubtful": vote and vote.n_doubtful,
     }
-    if decision is not None:
-        facts |= {"confidence": decision.confidence, "candidates": decision.candidates}
-    if decision is not None and decision.vote is not None:
-        facts["stability"] = decision.vote.stability.tolist()
-        facts["doubtful"] = decision.vote.n_doubtful
-    return facts
 
 
 def _cluster(data, clusters, options, progress):
