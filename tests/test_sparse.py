@@ -137,6 +137,8 @@ def test_topics_are_found_and_predicted():
     assert adjusted_rand_score(labels[700:], model.predict(new)) > 0.9
     assert model.probabilities_.shape == (700,)
     shares, places = model.predict_proba(new), model.transform(new)
+    many = scipy.sparse.vstack([new] * 16, format="csr")  # more than one block
+    np.testing.assert_allclose(model.predict_proba(many), np.tile(shares, (16, 1)), rtol=1e-9)
     model._points = model._points.toarray()
     np.testing.assert_allclose(shares, model.predict_proba(new), rtol=1e-6, atol=1e-12)
     np.testing.assert_allclose(places, model.transform(new), rtol=1e-6, atol=1e-9)
