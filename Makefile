@@ -12,7 +12,7 @@ FILE ?=
 PYTEST_ARGS ?=
 VERSIONS_ARGS ?=
 
-.PHONY: help explore test quick lint format build screenshots update-constraints try-versions clean
+.PHONY: help explore test quick lint format docs build screenshots update-constraints try-versions clean
 
 help: ## Say what can be made
 	@echo "Targets:"
@@ -39,14 +39,18 @@ test: $(VENV)/.ready-dev ## Run the whole suite, browser included (PYTEST_ARGS="
 quick: $(VENV)/.ready-dev ## Test each layer once, without a browser: half a minute, after changes of kernels 90 s
 	$(BIN)/pytest -n 2 --dist loadfile tests/quick $(PYTEST_ARGS)
 
-lint: $(VENV)/.ready-dev ## Check format, style and types
+lint: $(VENV)/.ready-dev ## Check format, style, types and the files that a project has
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/repo-review --show err .
 
 format: $(VENV)/.ready-dev ## Format, and correct what can be corrected
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+docs: $(VENV)/.ready-dev ## Build the manual into build/manual; whatever it warns of is an error
+	$(BIN)/python -m sphinx -q -W --keep-going docs build/manual
 
 build: $(VENV)/.ready-dev ## Build wheel and sdist into dist/
 	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m build --outdir dist .

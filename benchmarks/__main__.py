@@ -161,7 +161,7 @@ def stag(folder):
     help="Folder that the page is written to; by default docs.",
 )
 def report(results, docs):
-    """Write the page results.md and its pictures from the tables alone."""
+    """Write the page measurements.md and its pictures from the tables alone."""
     from benchmarks.report import write_report
 
     click.echo(write_report(EXPERIMENTS.values(), results, docs))

@@ -10,7 +10,7 @@ from benchmarks.table import Table, as_text, succeeded
 MOST_ROWS = 60  # of a table on the page without a summary: longer ones are cut
 MOST_CASES = 12  # that are listed of one way in which others win
 WINS = 1.05  # A ratio of times below this is not worth the name, on a machine that others use.
-INTRODUCTION = """# Results
+INTRODUCTION = """# Measurements
 
 This page is written by `python -m benchmarks report` from the tables in `benchmarks/results/`;
 `python -m benchmarks run NAME` measures the rows of a table. Nothing here is edited by hand.
@@ -23,7 +23,7 @@ say why. Rows without a date were measured before dates, versions and machines w
 
 
 def write_report(experiments, results, docs):
-    """Write `results.md` and its pictures into the folder `docs`.
+    """Write `measurements.md` and its pictures into the folder `docs`.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def write_report(experiments, results, docs):
     parts += [_section(one, table, docs) for one, table in tables]
     parts.append(_where_others_win(tables))
     docs.mkdir(parents=True, exist_ok=True)
-    page = docs / "results.md"
+    page = docs / "measurements.md"
     page.write_text("\n".join(parts), encoding="utf-8")
     return page
 

@@ -24,10 +24,22 @@ COPIED = (
     "explorer",
     "benchmarks",
     "tests",
-    "pyproject.toml",
-    "CONTRIBUTING.md",
+    "scripts",
+    "packaging",
     "docs",
     "examples",
+    ".github",
+    ".gitignore",
+    ".pre-commit-config.yaml",
+    "pyproject.toml",
+    "constraints.txt",
+    "CHANGELOG.md",
+    "CITATION.cff",
+    "CODE_OF_CONDUCT.md",
+    "CONTRIBUTING.md",
+    "LICENSE",
+    "README.md",
+    "SECURITY.md",
 )
 
 
@@ -46,6 +58,27 @@ class Fault(NamedTuple):
 
 
 FAULTS = (
+    Fault(
+        "links of pictures on a package index lead to pages about them",
+        "scripts/build_hooks.py",
+        'kind = "raw" if picture else "blob"',
+        'kind = "blob"',
+        "project/test_release.py",
+    ),
+    Fault(
+        "a release may have another version than its tag",
+        "scripts/release.py",
+        'if tag and tag != f"v{released}":',
+        'if tag and tag == f"v{released}":',
+        "project/test_release.py",
+    ),
+    Fault(
+        "a command's help is that of all commands",
+        "docs/_ext/command_help.py",
+        "text = command.get_help(context)",
+        "text = main.get_help(context)",
+        "project/test_manual.py",
+    ),
     Fault(
         "distances given as weights are not noticed",
         "core/kdegraph/spectral/checked_graph.py",

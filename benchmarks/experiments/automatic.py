@@ -59,7 +59,7 @@ def summary(rows):
 
 @experiment(
     rows,
-    source="README: over sets of points with classes the automatic choices were measured beside "
+    source="Results: over sets of points with classes the automatic choices were measured beside "
     "simpler ones; on photographs the automatic number of clusters is of no use.",
     summary=summary,
 )

@@ -118,7 +118,7 @@ def rows():
     rows,
     source="The paper: any estimator of kernel sums will do for the algorithm, and its time is "
     "that of the estimator; the theorem asks for a relative error of 1 / (6 log2 n), about 0.01. "
-    "README, How fast: graphs take less time than a direct sum alone.",
+    "Results: graphs take less time than a direct sum alone.",
     why="The guarantee of `gauss_transform` is a relative error for every target, and its errors "
     "are far smaller than asked for; the FFTs promise an error relative to the largest sum.",
     picture=Picture("error", "cpu", "method", "data", {"n": 100_000}),

@@ -192,7 +192,7 @@ def watch(explorer):
 
 @experiment(
     lambda: grid(n=[5_000], arenas=["default", "one"], moves=[200]),
-    source="README: with `MALLOC_ARENA_MAX=1` a server with many visitors keeps less memory.",
+    source="Install: with `MALLOC_ARENA_MAX=1` a server with many visitors keeps less memory.",
     limit=3600,
 )
 def memory(n, arenas, moves):

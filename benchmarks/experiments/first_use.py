@@ -27,7 +27,7 @@ def run(program, cache):
 
 @experiment(
     lambda: grid(sigma=[0.1, 1.0]),
-    source="README, Settings: how long the first use compiles.",
+    source="Install: how long the first use compiles.",
 )
 def first_use(sigma):
     """Seconds of a process that makes its first graph, with an empty and a filled cache folder.

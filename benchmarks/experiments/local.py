@@ -22,8 +22,8 @@ def wide_and_narrow(n, d):
 
 @experiment(
     lambda: [{"n": n, "d": d} for n, d in CASES],
-    source="README: a bandwidth for each point suits tight beside wide clusters. Nothing is said "
-    "of its cost; here it is.",
+    source="Choosing a scale: a bandwidth for each point suits tight beside wide clusters. "
+    "Nothing is said of its cost; here it is.",
     shown=("bandwidths", "one", "local", "local / one", "local / one cpu"),
 )
 def local(n, d):

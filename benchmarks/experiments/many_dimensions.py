@@ -76,7 +76,7 @@ METHODS = {
         for method in METHODS
         if n <= MOST.get(method, n)
     ],
-    source="README: 10,000 points in 784 dimensions take 0.75 s, 70,000 take 8.1 s, 1,000,000 in "
+    source="Results: 10,000 points in 784 dimensions take 0.75 s, 70,000 take 8.1 s, 1,000,000 in "
     "50 dimensions 115 s and 3.2 GiB; PyNNDescent finds 15 neighbors of the first two in 0.24 s "
     "and 2.2 s, 50 in 1.1 s and 8.9 s; FAISS takes 0.80 s for the first.",
     why="Neighbor libraries do less: they find near points, the graphs also draw far ones and "

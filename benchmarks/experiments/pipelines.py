@@ -39,7 +39,7 @@ METHODS = {
         for method, (_, most) in METHODS.items()
         if n <= most
     ],
-    source="README, the picture of the whole clustering against the number of points. The paper: "
+    source="Results: the picture of the whole clustering against the number of points. The paper: "
     "16 seconds and more at 15,000 points for the pipelines with nearest neighbors.",
     why="scikit-learn has become faster since the paper; its times are those of today.",
     better={"seconds": "less", "cpu": "less", "ARI": "more", "GiB": "less"},

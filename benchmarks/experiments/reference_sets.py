@@ -120,7 +120,7 @@ def summary(rows):
         for path in files(sets)
         for method in METHODS
     ],
-    source="README: with nothing given but the number of clusters, kdegraph has a mean adjusted "
+    source="Results: with nothing given but the number of clusters, kdegraph has a mean adjusted "
     "Rand index of 0.96 on 35 standard sets (one sigma for all: 0.92) and 0.65 on nine real sets, "
     "and a normalized mutual information of 0.88 on handwritten digits (PenDigits; one sigma: "
     "0.76) and 0.72 on 13,083 sentences of 77 kinds.",

@@ -128,7 +128,7 @@ def summary(rows):
         sigma=(0.03, 0.3, 1.0, 3.0, 30.0, 300.0),
         L=[30],
     ),
-    source='README: `sampler="auto"` takes the one that suits the data. '
+    source='The method: `sampler="auto"` takes the one that suits the data. '
     "`tests/sampling/test_choice.py` holds the choices against this table.",
     summary=summary,
 )

@@ -119,7 +119,7 @@ def summary(rows):
 
 @experiment(
     lambda: grid(data=ALL, n=[500, 1_500], sample=[0, 1]),
-    source="README: over 15 sets of points with classes the automatic sigma has a mean adjusted "
+    source="Results: over 15 sets of points with classes the automatic sigma has a mean adjusted "
     "Rand index of 0.85, Silverman's rule 0.75, scikit-learn's default 0.65, a sigma chosen by "
     "hand for each set 0.90.",
     summary=summary,

@@ -20,9 +20,9 @@ def rows():
 @experiment(
     rows,
     source="The paper, running time on two moons: the sampled graph is the fastest of the six "
-    "algorithms, and k-NN graphs take 16 seconds and more at 15,000 points. README: with L = 10 "
-    "the graph takes less time than 10 nearest neighbors in few dimensions, but `knn_graph` is as "
-    "fast for a thousand points and in five dimensions.",
+    "algorithms, and k-NN graphs take 16 seconds and more at 15,000 points. Results: with "
+    "L = 10 the graph takes less time than 10 nearest neighbors in few dimensions, but `knn_graph` "
+    "is as fast for a thousand points and in five dimensions.",
     why="All algorithms share one eigensolver and one rounding here, so that the times differ by "
     "the graphs alone; most of the paper's seconds for k-NN graphs are those of its eigensolver. "
     "STAG is a library in C++ with the same algorithm, and chooses its own number of edges.",

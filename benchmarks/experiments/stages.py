@@ -61,7 +61,7 @@ def peak_memory(X, **parameters):
         {"data": "moons", "n": 1_000_000, "sigma": 0.1, "L": 10},
         {"data": "china", "n": 154_401, "sigma": 0.2, "L": 30},
     ],
-    source="README, How fast: the table, and the seconds for a photograph.",
+    source="Results: the table, and the seconds for a photograph.",
     shown=("edges", "seconds", "seconds / bare loop", "direct sum / seconds", "memory"),
 )
 def stages(data, n, sigma, L):

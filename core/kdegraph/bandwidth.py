@@ -23,7 +23,7 @@ def estimate_sigma(
     X : (n, d) array-like
         Points.
     n_neighbors : int
-        k, at least 1; at most n - 1 is used.
+        At least 1; at most n - 1 is used.
     seed : None, int or numpy Generator
         Chooses the 5,000 points over which the mean is taken if n is larger. (All points are
         neighbors.) In many dimensions the mean is taken over all points.

@@ -93,8 +93,9 @@ def full_graph(
     max_bytes: int | None = None,
     progress: Callable[[str, float], object] | None = None,
 ) -> NDArray[np.float64] | scipy.sparse.csr_array:
-    """The fully connected similarity graph K: ``K[i, j] = k(x_i, x_j)`` for ``i != j``, without
-    self-loops.
+    """Compute the fully connected similarity graph, without self-loops.
+
+    Its matrix K has ``K[i, j] = k(x_i, x_j)`` for ``i != j``.
 
     Parameters
     ----------
@@ -272,8 +273,9 @@ def knn_graph(
     metric: str = "euclidean",
     progress: Callable[[str, float], object] | None = None,
 ) -> scipy.sparse.csr_array:
-    """The symmetrized k-nearest-neighbor graph: i and j are joined when either is among the
-    `n_neighbors` nearest points of the other.
+    """Compute the symmetrized k-nearest-neighbor graph.
+
+    Two points are joined when either is among the `n_neighbors` nearest points of the other.
 
     A point is never its own neighbor, and duplicates of a point are neighbors at distance 0 like
     any other point. A point with more duplicates than `n_neighbors` is joined to those that follow
@@ -285,8 +287,8 @@ def knn_graph(
     X : (n, d) array-like
         Points.
     n_neighbors : int
-        k, from 1 to n - 1. (A single point has no neighbor: for n = 1 any `n_neighbors` gives the
-        graph without edges.)
+        From 1 to n - 1. A single point has no neighbor: for n = 1 any `n_neighbors` gives the
+        graph without edges.
     mode : {"connectivity", "kernel"}
         Weights 1, or the kernel's values. Edges whose kernel value underflows to zero are left out.
     sigma : float, "auto", "local", "moderate" or (n,) array_like, optional

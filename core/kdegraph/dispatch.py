@@ -31,11 +31,10 @@ def spectrum(
     approximate: bool = False,
     progress: Callable[[str, float], object] | None = None,
 ) -> Spectrum:
-    """Compute the smallest eigenvalues of the normalized Laplacian ``I - D^-1/2 A D^-1/2``, with
-    multiplicity.
+    """Compute the smallest eigenvalues of the normalized Laplacian, with multiplicity.
 
-    Every eigenvalue is returned as often as it occurs, also for disconnected graphs and isolated
-    vertices.
+    That is ``I - D^-1/2 A D^-1/2``, with the diagonal matrix D of the degrees. Every eigenvalue is
+    returned as often as it occurs, also for disconnected graphs and isolated vertices.
 
     Parameters
     ----------
@@ -204,6 +203,7 @@ def spectral_clustering(
     Returns
     -------
     Clustering
+        The labels, the spectrum and the conductances of the clusters.
 
     Raises
     ------

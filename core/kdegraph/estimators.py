@@ -83,8 +83,10 @@ class KDESpectralClustering(
         in degrees, and bandwidths are in kilometers.
     n_rounds : int or "auto", default="auto"
         Neighbors that are sampled for every point: the paper's L.
-    sampler, draws, kde, weighting, eps
+    sampler, draws, kde, weighting : str
         How they are sampled and weighted: see `similarity_graph`.
+    eps : float or None, default=None
+        Relative error of the kernel degrees: see `similarity_graph`.
     embedding : {"soft", "softer", "degree", "row", "plain", "layout"} or None, default=None
         See `spectral_clustering`. None is "soft", and both "softer" and "layout" where several
         graphs of points in more than three dimensions vote; see the notes.
@@ -141,6 +143,10 @@ class KDESpectralClustering(
         weights of all, see `count_clusters`; empty where `confidence_` is NaN.
     n_features_in_ : int
 
+    See Also
+    --------
+    spectral_clustering : Partition a graph; says how outliers are treated.
+
     Notes
     -----
     *Bandwidths.* Where `sigma` is None, several scales are compared: moderate bandwidths of
@@ -178,10 +184,6 @@ class KDESpectralClustering(
     Where points are at distance zero they count as one, as for `local_bandwidths`. An isolated
     vertex has the label -1. `predict` takes one row for each new point, with its weights or
     distances to the fitted ones.
-
-    See Also
-    --------
-    spectral_clustering : Partition a graph; says how outliers are treated.
 
     Examples
     --------
@@ -258,6 +260,7 @@ class KDESpectralClustering(
         Returns
         -------
         self
+            The fitted estimator.
 
         Raises
         ------
@@ -449,7 +452,7 @@ class KDESpectralClustering(
 
         Returns
         -------
-        (n, n_clusters_) float64 array
+        (n, k) float64 array
             See `transform`.
         """
         self.fit(X)
@@ -466,13 +469,14 @@ class KDESpectralClustering(
 
         Returns
         -------
-        (m, n_clusters_) float64 array
-            For a fitted point its row of ``D^-1/2 U``, where U holds the first `n_clusters_`
-            eigenvectors in `spectrum_`, with columns whose root mean square over the degrees is 1.
-            For a new point, and for one outside the components that `spectrum_` includes, the mean
-            of the rows of all fitted points, weighted by the kernel, divided by 1 - eigenvalue: the
-            Nystroem extension. Out of reach of all fitted points, the row of the nearest; 0 where
-            the weights are precomputed, and for a graph without edges.
+        (m, k) float64 array
+            With k = `n_clusters_`. For a fitted point its row of ``D^-1/2 U``, where U holds the
+            first `n_clusters_` eigenvectors in `spectrum_`, with columns whose root mean square
+            over the degrees is 1. For a new point, and for one outside the components that
+            `spectrum_` includes, the mean of the rows of all fitted points, weighted by the kernel,
+            divided by 1 - eigenvalue: the Nystroem extension. Out of reach of all fitted points,
+            the row of the nearest; 0 where the weights are precomputed, and for a graph without
+            edges.
 
         Raises
         ------

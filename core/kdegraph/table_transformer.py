@@ -61,6 +61,7 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         Returns
         -------
         self
+            The fitted transformer.
 
         Raises
         ------
@@ -86,6 +87,7 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         Returns
         -------
         (n, d) float64 array
+            One row for each row of the frame, and the coordinates of `get_feature_names_out`.
 
         Raises
         ------
@@ -101,6 +103,17 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         return points
 
     def get_feature_names_out(self, input_features: None = None) -> NDArray[np.object_]:
-        """Return the names of the coordinates, such as "age" and "color=red"."""
+        """Return the names of the coordinates, such as "age" and "color=red".
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored; accepted for the interface of scikit-learn.
+
+        Returns
+        -------
+        (d,) array of str
+            In the order of the coordinates.
+        """
         check_is_fitted(self)
         return np.array([name for part in self._parts for name in part.names], dtype=object)

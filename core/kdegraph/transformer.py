@@ -58,8 +58,10 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         in degrees, and bandwidths are in kilometers.
     n_rounds : int or "auto", default="auto"
         Neighbors that are sampled for every point: the paper's L.
-    sampler, draws, kde, weighting, eps
+    sampler, draws, kde, weighting : str
         How they are sampled and weighted: see `similarity_graph`.
+    eps : float or None, default=None
+        Relative error of the kernel degrees: see `similarity_graph`.
     random_state : int, RandomState or None, default=None
         An int gives the same graph in every call.
     n_jobs : int or None, default=None
@@ -159,6 +161,7 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         Returns
         -------
         self
+            The fitted transformer.
 
         Raises
         ------

@@ -19,12 +19,11 @@ NOTEBOOK_HEIGHT = 672  # pixels in a notebook; on a page, the explorer fills the
 
 
 class Explorer(Attributes):
-    """Explore points by hand: their KDE similarity graph beside a k-NN graph, with eigenvalues,
-    clusters and scores, live.
+    """Explore points by hand, with their graph, eigenvalues and clusters live.
 
-    As the last line of a notebook cell it shows itself (importing `kdegraph_explorer` has set Panel
-    up for that, offline), ``.servable()`` puts it on a page, and the properties read the present
-    result back.
+    The KDE similarity graph stands beside a k-NN graph. As the last line of a notebook cell it
+    shows itself (importing `kdegraph_explorer` has set Panel up for that, offline), ``.servable()``
+    puts it on a page, and the properties read the present result back.
 
     Parameters
     ----------
@@ -46,6 +45,8 @@ class Explorer(Attributes):
         given.
     n_clusters : int, optional
         Number of clusters; by default that of the estimator, or from the eigengap.
+    **params
+        As for all objects of Panel, such as `name`.
 
     Raises
     ------
@@ -115,6 +116,7 @@ class Explorer(Attributes):
         Returns
         -------
         ipywidgets.Output
+            To be shown, or put into boxes and tabs.
 
         Raises
         ------
@@ -233,7 +235,13 @@ class Explorer(Attributes):
             self._framed.close()
 
     def sections(self):
-        """Return the parts of a page: the controls, the header with the status, and the views."""
+        """Return the parts of a page.
+
+        Returns
+        -------
+        tuple
+            The controls, the header with the status, and the views.
+        """
         return self.layout.sidebar, self.layout.header, self.layout.main
 
     def _settled(self):

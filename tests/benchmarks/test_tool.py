@@ -20,7 +20,11 @@ from benchmarks.table import as_number, as_text, read
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
-STAGES = ("seconds", "direct sum / seconds", "seconds / bare loop")  # as in the README's table
+STAGES = (
+    "seconds",
+    "direct sum / seconds",
+    "seconds / bare loop",
+)  # as in the table of the results
 
 
 load()
@@ -170,7 +174,7 @@ def test_rows_have_the_parameters_that_are_measured():
 def test_the_report_is_written_from_the_tables_alone(tool, tmp_path):
     tool("run", "tiny", "failing", "--only", "n=1", "--only", "way=error")
     tool("report", "--docs", str(tmp_path / "docs"))
-    page = (tmp_path / "docs" / "results.md").read_text()
+    page = (tmp_path / "docs" / "measurements.md").read_text()
     for text in (
         "## tiny\n\nNumbers without a meaning.\n\nThey are made up.",
         "**The source.** Nowhere.",
@@ -187,14 +191,14 @@ def test_the_report_is_written_from_the_tables_alone(tool, tmp_path):
     assert (tmp_path / "docs" / "results" / "tiny.svg").read_text().startswith("<?xml")
     assert (tmp_path / "docs" / "results" / "tiny.png").stat().st_size > 1000
     tool("report", "--docs", str(tmp_path / "again"))
-    for name in ("results.md", "results/tiny.svg", "results/tiny.png"):
+    for name in ("measurements.md", "results/tiny.svg", "results/tiny.png"):
         assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "docs" / name).read_bytes()
 
 
 def test_long_tables_are_cut_and_summaries_are_not(tool, tmp_path, monkeypatch):
     def page():
         tool("report", "--docs", str(tmp_path / "docs"))
-        return (tmp_path / "docs" / "results.md").read_text()
+        return (tmp_path / "docs" / "measurements.md").read_text()
 
     monkeypatch.setattr("benchmarks.report.MOST_ROWS", 1)
     tool("run", "tiny", "--only", "n=1")
@@ -246,8 +250,12 @@ def test_the_page_says_what_the_tables_say(tmp_path, monkeypatch):
     )
     done = CliRunner().invoke(main, ["report", "--docs", str(tmp_path)])
     assert done.exit_code == 0, done.output
-    assert (tmp_path / "results.md").read_text() == (ROOT / "docs" / "results.md").read_text()
-    for picture in re.findall(r"\]\((results/[\w.]+)\)", (tmp_path / "results.md").read_text()):
+    assert (tmp_path / "measurements.md").read_text() == (
+        ROOT / "docs" / "measurements.md"
+    ).read_text()
+    for picture in re.findall(
+        r"\]\((results/[\w.]+)\)", (tmp_path / "measurements.md").read_text()
+    ):
         assert (ROOT / "docs" / picture).is_file()
         assert (ROOT / "docs" / picture).with_suffix(".png").is_file()
 
@@ -258,24 +266,26 @@ def digits(text):
 
 
 @pytest.fixture
-def readme():
-    return " ".join((ROOT / "README.md").read_text().split())
+def results():
+    """The page of the results, on one line."""
+    return " ".join((ROOT / "docs" / "results.md").read_text().split())
 
 
-def test_the_readme_says_what_the_stages_took(readme):
+def test_the_results_say_what_the_stages_took(results):
     *moons, photograph = table(RESULTS, "stages")
     for row in moons:
         seconds, faster, limit = map(digits, (row[name] for name in STAGES))
         said = f"| {int(row['n']):,} | {row['L']} | {seconds} | {faster} times faster | {limit} "
-        assert said in readme
-    assert f"L = {photograph['L']}) take {digits(photograph['seconds'])} s" in readme
+        assert said in results
+    assert f"L = {photograph['L']}) take {digits(photograph['seconds'])} s" in results
 
 
-def test_the_readme_says_how_good_the_default_is(readme):
+def test_the_results_say_how_good_the_default_is(results):
     rows = table(RESULTS, "reference_sets")
-    local, one = (
-        [row for row in rows if row["method"] == method]
-        for method in ("kdegraph", "kdegraph, one sigma")
+    methods = ("kdegraph", "kdegraph, one sigma", "genie", "k-NN, scikit-learn", "k-means")
+    methods += ("Gaussian mixture", "HDBSCAN")
+    local, one, genie, nearest, means, mixture, hdbscan = (
+        [row for row in rows if row["method"] == method] for method in methods
     )
 
     def standard(rows):
@@ -288,30 +298,63 @@ def test_the_readme_says_how_good_the_default_is(readme):
         return next(float(row["NMI"]) for row in rows if row["set"].endswith("/pendigits"))
 
     assert (
-        f"{standard(local):.2f} on 35 standard sets (one σ for all: {standard(one):.2f})" in readme
+        f"{standard(local):.2f} on 35 standard sets (one σ for all: {standard(one):.2f})" in results
     )
-    assert f"{pen_digits(local):.2f} on handwritten digits" in readme
-    assert f"(PenDigits; one σ: {pen_digits(one):.2f})" in readme
+    assert f"Genie has {standard(genie):.2f}, graphs of nearest neighbors" in results
+    assert f"nearest neighbors {standard(nearest):.2f}, Gaussian mixtures" in results
+    assert f"mixtures {standard(mixture):.2f}, HDBSCAN {standard(hdbscan):.2f} (" in results
+    assert f"and k-means {standard(means):.2f} (" in results
+    assert f"Genie has {pen_digits(genie):.2f} and k-means {pen_digits(means):.2f} (" in results
+    assert f"{pen_digits(local):.2f} on handwritten digits" in results
+    assert f"(PenDigits; one σ: {pen_digits(one):.2f})" in results
 
 
-def test_what_experiments_quote_of_the_readme_stands_there(readme):
+def test_the_results_say_how_long_clusters_take(results):
+    seconds = {(row["n"], row["method"]): row["seconds"] for row in table(RESULTS, "pipelines")}
+    million = digits(seconds["1000000", "kdegraph"])
+    nearest = digits(seconds["100000", "scikit-learn, nearest neighbors"])
+    full = digits(seconds["15000", "scikit-learn, full kernel"])
+    assert f"a million points of two moons take {million} s" in results
+    assert f"takes {nearest} s for 100,000 with nearest neighbors, and {full} s for" in results
+
+
+def test_the_results_say_how_near_the_theorem_is(results):
+    usual = [
+        row
+        for row in table(RESULTS, "theorem")
+        if row["n"] == "4000" and row["width"] == "1" and row["c"] == "2" and float(row["d"]) <= 10
+    ]
+    conductances = [float(row["rho / rho of full"]) for row in usual]
+    assert 0.8 < min(conductances) < max(conductances) < 1.2
+    ratios = [
+        float(row["lambda_{k+1} / that of full"])
+        for row in usual
+        if float(row["lambda_{k+1} of full"]) > 0.05
+    ]
+    assert f"it is {min(ratios):.2f} to {max(ratios):.2f} of that" in results
+    assert (
+        f"between {min(ratios):.2f} and {max(ratios):.2f}" in (ROOT / "docs/method.md").read_text()
+    )
+
+
+def test_what_experiments_quote_of_the_results_stands_there(results):
     for name, experiment in EXPERIMENTS.items():
-        quoted = experiment.source.partition("README")[2].partition("The paper")[0]
+        quoted = experiment.source.partition("Results")[2].partition("The paper")[0]
         for number in re.findall(r"\d+(?:[.,]\d+)*", quoted):
-            assert number in readme, f"{name} quotes {number}"
+            assert number in results, f"{name} quotes {number}"
 
 
-def test_the_readme_says_how_well_photographs_are_segmented(readme):
+def test_the_results_say_how_well_photographs_are_segmented(results):
     rows = table(RESULTS, "photographs")
     small, full = ([row for row in rows if row["n"] == n] for n in ("20000", "154401"))
 
     def mean(rows, name="rand index"):
         return f"{np.mean([float(row[name]) for row in rows]):.2f}"
 
-    assert f"is {mean(small)} over the {len(small)} training and validation" in readme
+    assert f"is {mean(small)} over the {len(small)} training and validation" in results
     assert len(full) == len(small)
-    assert f"and {mean(full)} at full resolution" in readme
-    assert f"humans against humans have {mean(full, 'other humans')}" in readme
+    assert f"and {mean(full)} at full resolution" in results
+    assert f"humans against humans have {mean(full, 'other humans')}" in results
 
 
 def tables_about_memory():

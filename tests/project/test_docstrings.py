@@ -6,11 +6,14 @@ import inspect
 import re
 import warnings
 from pathlib import Path
+from types import FunctionType
 
 import kdegraph
+import kdegraph_explorer
 import pytest
 from kdegraph import datasets
 from numpydoc.docscrape import NumpyDocString
+from numpydoc.validate import validate
 
 PUBLIC = {
     f"{prefix}{name}": getattr(module, name)
@@ -80,6 +83,34 @@ def test_sections_types_and_examples():
     assert {name: found for name, found in lacking.items() if found} == {}
     for name, obj in PUBLIC.items():
         assert ">>> " in inspect.getdoc(obj).partition("\nExamples\n--------\n")[2], name
+
+
+# numpydoc asks for all sections in all docstrings, also where there is nothing to say.
+NOT_EVERYWHERE = {"SA01", "ES01", "EX01"}
+MADE_BY_FUNCTIONS = {"kdegraph.SimilarityGraph", "kdegraph.TiledGraph"}  # attributes are enough
+
+
+def public_names():
+    """The functions, the classes, and the methods and properties that these define."""
+    defined = FunctionType | property | classmethod | staticmethod
+    for module in (kdegraph, datasets, kdegraph_explorer):
+        for name in filter(lambda name: callable(getattr(module, name)), module.__all__):
+            yield f"{module.__name__}.{name}"
+            members = vars(getattr(module, name)) if inspect.isclass(getattr(module, name)) else {}
+            for member, value in members.items():
+                if isinstance(value, defined) and not member.startswith("_"):
+                    yield f"{module.__name__}.{name}.{member}"
+
+
+def test_numpydoc_has_no_objection():
+    names = list(public_names())
+    assert len(names) > 60
+    found = [(name, *error) for name in names for error in validate(name)["errors"]]
+    assert [
+        (name, code, words)
+        for name, code, words in found
+        if code not in NOT_EVERYWHERE and not (code == "PR01" and name in MADE_BY_FUNCTIONS)
+    ] == []
 
 
 CORE = Path(kdegraph.__file__).parent

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from scripts.release import faults_of_sdist
+
 ROOT = Path(__file__).parents[2]
 SMOKE = """
 import numpy as np, kdegraph, kdegraph_explorer, kdegraph_explorer.app
@@ -68,10 +70,13 @@ def test_sdist_holds_what_a_build_and_the_tests_need(built):
     (sdist,) = built.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    files = "pyproject.toml README.md LICENSE Makefile constraints.txt apps/explorer.py"
+    files = (
+        "pyproject.toml README.md LICENSE Makefile constraints.txt apps/explorer.py CITATION.cff"
+    )
     assert names >= {*files.split(), "tests/conftest.py"}
     assert names >= {f"core/{name}" for name in TYPED if name.startswith("kdegraph/")}
     assert "explorer/kdegraph_explorer/py.typed" in names
+    assert faults_of_sdist(sdist) == []
     assert not any(".venv" in name or "__pycache__" in name for name in names)
 
 

@@ -38,7 +38,7 @@ def describe(error):
     if isinstance(error, ValueError):
         return BAD_INPUT, f"Error: {error}"
     if isinstance(error, MemoryError):
-        return BAD_INPUT, f"Error: not enough memory: {error or 'take fewer points'}"
+        return BAD_INPUT, f"Error: not enough memory: {str(error) or 'take fewer points'}"
     if isinstance(error, OSError) and error.strerror:
         place = f"{error.filename}: " if error.filename else ""
         code = BAD_INPUT if error.errno in _USER_ERRNO else FAILED

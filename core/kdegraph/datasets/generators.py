@@ -35,6 +35,7 @@ def describe(name: str) -> str:
     Returns
     -------
     str
+        One sentence, with a period.
 
     Raises
     ------

@@ -226,6 +226,7 @@ def rescale(
     Parameters
     ----------
     dataset : Dataset
+        Points with named features.
     log : iterable of str
         Names of the features that are replaced by their logarithm to base 10.
     standardize : iterable of str

@@ -100,6 +100,7 @@ def file_type(filename: str | os.PathLike[str]) -> str:
     Returns
     -------
     {"csv", "tsv", "jsonl", "arff", "parquet", "npy", "npz", "ply", "pcd", "fcs", "png", "jpeg"}
+        By the extension of the name.
 
     Raises
     ------
@@ -287,7 +288,9 @@ def load(
         Skip rows with missing cells. By default a table with missing cells is refused.
     max_bytes : int
         Limit on the size of the file, and on the size of its numbers as float64; by default 1 GiB.
-    blur, max_pixels
+    blur : float or None, default=None
+        For pictures; see `image_points`.
+    max_pixels : int or None
         For pictures; see `image_points`.
 
     Returns

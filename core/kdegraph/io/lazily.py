@@ -33,7 +33,7 @@ def load_lazily(
     Returns
     -------
     (n, d) dask array
-        float64 for a table, otherwise the stored type. Only the sizes have been read.
+        Of float64 for a table, otherwise of the stored type. Only the sizes have been read.
 
     Raises
     ------

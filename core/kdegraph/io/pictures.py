@@ -75,7 +75,20 @@ class Picture:
     def to_dataset(
         self, *, blur: float | None = None, max_pixels: int | None = MAX_PIXELS
     ) -> Dataset:
-        """Return the pixels as points; see `image_points`."""
+        """Return the pixels as points.
+
+        Parameters
+        ----------
+        blur : float or None, default=None
+            As for `image_points`.
+        max_pixels : int or None
+            As for `image_points`.
+
+        Returns
+        -------
+        Dataset
+            See `image_points`.
+        """
         return image_points(self.image, blur=blur, max_pixels=max_pixels, name=self.name)
 
 
@@ -312,6 +325,7 @@ def photo_names() -> tuple[str, ...]:
     Returns
     -------
     tuple of str
+        All names that `photo` takes.
 
     Examples
     --------
@@ -335,7 +349,11 @@ def photo(
     ----------
     name : {"china", "flower"}
         One of `photo_names`.
-    color, blur, max_pixels
+    color : {"lab", "rgb"}, default="lab"
+        As for `image_points`.
+    blur : float or None, default=None
+        As for `image_points`.
+    max_pixels : int or None
         As for `image_points`.
 
     Returns

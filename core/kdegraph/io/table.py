@@ -40,8 +40,8 @@ class Column:
         Only numbers can be features, and only numbers and text can be labels. "other" stands for
         columns that are not read, such as lists and empty columns.
     values : (n,) array or None
-        float64 for numbers, with NaN for cells that are missing or hold no number; objects (str or
-        None) for text; datetime64[ms] for dates; None for other columns.
+        Of float64 for numbers, with NaN for cells that are missing or hold no number; of objects
+        (str or None) for text; of datetime64[ms] for dates; None for other columns.
     bad : dict
         Some of the cells of a column of numbers that hold something else, from row to content.
     recognized : {"", "index", "id", "constant", "date"}
@@ -88,13 +88,26 @@ class Column:
         return 2 <= n_texts <= min(MAX_CLASSES, len(self.values) // 2)
 
     def classes(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-        """Return the different values in order, as text, and the index of each row's value."""
+        """Return the different values, and which of them each row has.
+
+        Returns
+        -------
+        (tuple of str, (n,) int64 array)
+            The values in order, as text, and the index of each row's value. Where some are
+            missing, the last value is "(missing)".
+        """
         names, codes = self.codes()
         missing = bool((codes == len(names)).any())
         return tuple(names + ["(missing)"] * missing), codes
 
     def codes(self) -> tuple[list[str], NDArray[np.int64]]:
-        """Return the different values as `classes`, with an index beyond them for missing cells."""
+        """Return the different values as `classes`, with an index beyond them for missing cells.
+
+        Returns
+        -------
+        (list of str, (n,) int64 array)
+            The values in order, as text, and the index of each row's value.
+        """
         if self.values is None or not self.classifies:
             raise ValueError(f"column {self.name!r} holds neither text nor numbers")
         if self.numeric:
@@ -213,8 +226,19 @@ class Table:
         self.suggested_features = tuple(column.name for column in features)
 
     def suggest_features(self, *labels: str | None, mixed: bool = False) -> list[Column]:
-        """Return the columns that are features if those with these names are labels; if `mixed`,
-        with the columns of text that `Column.repeats`.
+        """Return the columns that are features by default.
+
+        Parameters
+        ----------
+        *labels : str or None
+            Names of columns that are labels, and so no features.
+        mixed : bool
+            Include the columns of text that `Column.repeats`.
+
+        Returns
+        -------
+        list of Column
+            In the order of the table.
         """
         possible = [
             column
@@ -258,6 +282,7 @@ class Table:
         Returns
         -------
         Column
+            The column, with its values.
 
         Raises
         ------
@@ -349,7 +374,22 @@ class Table:
         label: str | int | None,
         categories: Sequence[str | int] | str | int | None,
     ) -> tuple[list[Column], Column | None, list[Number | Category]]:
-        """Return features, the label and the coordinates of the features; see `to_dataset`."""
+        """Choose features and the label, as `to_dataset` does.
+
+        Parameters
+        ----------
+        columns : sequence of str or int, str or int, or None
+            The features.
+        label : str, int or None
+            The column of known labels.
+        categories : sequence of str or int, str or int, or None
+            Columns that are categories; None is for tables of numbers alone.
+
+        Returns
+        -------
+        (list of Column, Column or None, list)
+            The features, the label, and how the features become coordinates.
+        """
         mixed = categories is not None
         named = [] if categories in (None, "auto") else self._columns(categories, "categories")
         chosen = [] if columns is None else self._columns(columns, "columns")
@@ -484,8 +524,14 @@ class Table:
                 )
 
     def check_complete(self, features: Sequence[Any], finite: Any) -> None:
-        """Raise a ValueError on the first missing cell or infinite number of some columns if they
-        are not `finite` in all rows.
+        """Raise a ValueError on the first missing cell or infinite number of some columns.
+
+        Parameters
+        ----------
+        features : sequence of Column
+            The columns.
+        finite : (n,) bool array
+            False for the rows with such a cell.
         """
         if finite.all():
             return

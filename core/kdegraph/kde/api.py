@@ -33,7 +33,7 @@ def kernel_sum(
     eps: float = 1e-6,
     method: Literal["auto", "direct", "tree", "fgt"] = "auto",
 ) -> NDArray[np.float64]:
-    """Sums of kernels, ``sum_j weights[j] k(targets[i], sources[j])``.
+    """Compute sums of kernels, ``sum_j weights[j] k(targets[i], sources[j])``.
 
     Parameters
     ----------

@@ -28,12 +28,12 @@ from kdegraph.tiles.order import DEGREES, ORDER, RESULT, read_order
 
 @dataclass(frozen=True, eq=False)
 class TiledGraph(KeptParameters):
-    """A sampled similarity graph that need not fit into memory, as `similarity_graph` returns it
-    for a Dask array.
+    """Hold a sampled similarity graph that need not fit into memory.
 
-    It is kept in a folder, and its arrays are Dask arrays that read the files there. The processes
-    of the Dask scheduler must be able to reach them under the same name. The arrays equal those of
-    the `SimilarityGraph` of the same points, parameters and seed, bit for bit.
+    `similarity_graph` returns it for a Dask array. It is kept in a folder, and its arrays are Dask
+    arrays that read the files there. The processes of the Dask scheduler must be able to reach them
+    under the same name. The arrays equal those of the `SimilarityGraph` of the same points,
+    parameters and seed, bit for bit.
 
     Attributes
     ----------
@@ -187,6 +187,7 @@ class TiledGraph(KeptParameters):
 
     def to_zarr(self, path: str | PathLike[str]) -> None:
         """Write the graph as a Zarr store, block after block: see `SimilarityGraph.to_zarr`.
+
         `from_zarr` opens it again, and `SimilarityGraph.from_zarr` reads it into memory.
 
         Parameters
@@ -217,8 +218,9 @@ class TiledGraph(KeptParameters):
         store: str | PathLike[str] | None = None,
         progress: Callable[[str, float], object] | None = None,
     ) -> "TiledGraph":
-        """Unpack a graph that `to_zarr` has written, that of a `SimilarityGraph` included, without
-        reading it into memory.
+        """Unpack a graph that `to_zarr` has written, without reading it into memory.
+
+        That of a `SimilarityGraph` is unpacked, too.
 
         Parameters
         ----------
