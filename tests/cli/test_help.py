@@ -2,6 +2,7 @@
 
 import gc
 import io
+import subprocess
 import sys
 import types
 
@@ -42,6 +43,12 @@ def test_without_a_command_there_is_help(run):
     result = run()
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout == run("--help").stdout
+
+
+def test_the_explorer_is_a_module_with_the_same_options(run):
+    command = [sys.executable, "-m", "kdegraph_explorer", "--help"]
+    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert found.split() == run("explore", "--help").output.split()
 
 
 def test_version(run):
