@@ -10,6 +10,7 @@ from kdegraph.findings import Finding, GraphWarning, matrix_as_points, warn
 from kdegraph.geometry.neighbors import duplicate_groups
 from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.spectral.checked_graph import AdjacencyLike, check_adjacency, graph_parts
+from kdegraph.summary import bandwidth_in_words
 from kdegraph.validation import SparsePoints, check_count, check_points
 
 __all__ = ["Finding", "GraphWarning", "diagnose", "unequal_columns"]
@@ -90,13 +91,6 @@ def warn_of(
     """Show the findings of `diagnose` as warnings."""
     for sentence in diagnose(graph, n_clusters=n_clusters, feature_names=feature_names):
         warn(sentence)
-
-
-def bandwidth_in_words(sigma: float | NDArray[np.float64]) -> str:
-    """Describe one sigma, or the range of local bandwidths."""
-    if isinstance(sigma, np.ndarray):
-        return f"local bandwidths {sigma.min():.4g} to {sigma.max():.4g}"
-    return f"sigma {sigma:.4g}"
 
 
 def _with_verb(sigma):

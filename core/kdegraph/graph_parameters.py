@@ -10,6 +10,7 @@ from kdegraph.geometry.kernel_functions import KERNELS
 from kdegraph.kde.solvers import make_solver
 from kdegraph.metrics import check_metric
 from kdegraph.scaled_kernel import Bandwidth, check_sigma
+from kdegraph.summary import bandwidth_in_words, in_html
 from kdegraph.validation import (
     LOCAL_WORDS,
     check_choice,
@@ -109,7 +110,7 @@ class GraphParameters(NamedTuple):
 ESTIMATOR_PARAMETERS = tuple(name for name in GraphParameters._fields if name != "seed")
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class KeptParameters:
     """Hold the parameters that a graph keeps, as they were used, and the time of each stage."""
 
@@ -124,6 +125,27 @@ class KeptParameters:
     alpha: float = 0.0
     metric: str = "euclidean"
     timings: dict[str, float] = field(default_factory=dict)
+
+    def _size(self) -> dict[str, int]:
+        """Return the numbers of points and of edges, by these words."""
+        raise NotImplementedError
+
+    def _facts(self) -> dict[str, str]:
+        """Return what describes the graph in a few words, by name."""
+        facts = {name: f"{number:,}" for name, number in self._size().items()}
+        facts["bandwidth"] = bandwidth_in_words(self.sigma)
+        for name in ("kernel", "metric", "sampler"):
+            facts[name] = getattr(self, name)
+        return facts | {"rounds": f"{self.n_rounds:,}", "seed": str(self.seed)}
+
+    def __repr__(self) -> str:
+        """Return a line without the arrays."""
+        words = ", ".join(f"{name}: {value}" for name, value in self._facts().items())
+        return f"<{type(self).__name__} with {words}>"
+
+    def _repr_html_(self) -> str:
+        """Return a table for notebooks."""
+        return in_html(type(self).__name__, self._facts().items())
 
 
 # Those that files keep as JSON, beside one sigma for all points. Files of earlier versions have no

@@ -1,8 +1,8 @@
 """``python -m kdegraph_explorer`` is ``kdegraph explore``, with the same options."""
 
+import runpy
 import sys
 
-from kdegraph.cli import main
-
 if __name__ == "__main__":
-    main(["explore", *sys.argv[1:]], prog_name="kdegraph")
+    sys.argv.insert(1, "explore")
+    runpy.run_module("kdegraph", run_name="__main__")

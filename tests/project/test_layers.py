@@ -29,7 +29,7 @@ INTERFACE = {
 # From what is imported by all to what imports all: a module imports from its own layer's folder and
 # from the lines above it.
 LAYERS = (
-    {"validation", "findings"},
+    {"validation", "findings", "summary"},
     {"runtime"},
     {"metrics"},
     {"eigengap"},

@@ -424,6 +424,7 @@ class Table:
         Returns
         -------
         pyarrow.Table
+            With one row for each row of the file.
 
         Examples
         --------

@@ -13,7 +13,7 @@ from kdegraph.graph_files import read_graph, read_zarr, write_graph, write_zarr
 from kdegraph.graph_parameters import KeptParameters
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SimilarityGraph(KeptParameters):
     """A sampled similarity graph, as returned by `similarity_graph`. Graphs compare by identity.
 
@@ -82,6 +82,9 @@ class SimilarityGraph(KeptParameters):
     def n_edges(self) -> int:
         """Number of undirected edges."""
         return self.adjacency.nnz // 2
+
+    def _size(self) -> dict[str, int]:
+        return {"points": self.adjacency.shape[0], "edges": self.n_edges}
 
     def laplacian(self) -> scipy.sparse.csr_array:
         """Return the normalized Laplacian ``I - D^{-1/2} A D^{-1/2}``.

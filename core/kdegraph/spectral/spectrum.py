@@ -15,6 +15,7 @@ from kdegraph.spectral.checked_graph import check_adjacency
 from kdegraph.spectral.laplacian import NormalizedAdjacency
 from kdegraph.spectral.solver.coarse import coarse_vectors, refine, runs_in_space
 from kdegraph.spectral.solver.iteration import block_width, check_memory, is_small, solve
+from kdegraph.summary import eigenvalue_picture, in_html
 from kdegraph.validation import check_count
 
 
@@ -67,6 +68,17 @@ class Spectrum:
     omit_isolated: bool
     n_products: int
     smallest_component: int = 1
+
+    def _repr_html_(self) -> str:
+        """Return a table and a plot of the eigenvalues for notebooks."""
+        rows = {
+            "eigenvalues": f"{len(self.eigenvalues)}, from {self.eigenvalues[0]:.3g} to "
+            f"{self.eigenvalues[-1]:.3g}",
+            "connected components": f"{self.n_connected_components:,}",
+            "isolated vertices": f"{len(self.isolated):,}",
+            "converged": "yes" if self.converged else "no",
+        }
+        return in_html("Spectrum", rows.items(), eigenvalue_picture(self.eigenvalues))
 
     @property
     def n_components(self) -> int:

@@ -26,7 +26,7 @@ from kdegraph.tiles.from_zarr import unpack_zarr
 from kdegraph.tiles.order import DEGREES, ORDER, RESULT, read_order
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TiledGraph(KeptParameters):
     """Hold a sampled similarity graph that need not fit into memory.
 
@@ -101,6 +101,9 @@ class TiledGraph(KeptParameters):
                 "interrupted, call similarity_graph as before, with this store"
             )
         return cls(folder.path, sigma=folder.read(ORDER, "bandwidth"), **folder.values(RESULT))
+
+    def _size(self) -> dict[str, int]:
+        return {"points": self.n_vertices, "edges": self.n_edges, "blocks": self.n_blocks}
 
     @property
     def adjacency(self) -> da.Array:
