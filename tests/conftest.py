@@ -1,6 +1,8 @@
 """Settings and fixtures of all tests."""
 
 import os
+import sys
+import time
 
 import pytest
 from explorer_objects import PATIENCE, settle
@@ -39,6 +41,21 @@ def pytest_xdist_make_scheduler(config, log):
 def state_folder(tmp_path_factory):
     """Servers that tests start keep their secret there, and not with the user."""
     os.environ["KDEGRAPH_STATE_DIR"] = str(tmp_path_factory.mktemp("state"))
+
+
+@pytest.fixture(autouse=True)
+def no_document_stays_current():
+    """End a test without a current document of Bokeh.
+
+    Bokeh leaves one current in which a callback has raised an error, for instance as its page was
+    gone. The explorers of all later tests would wait for that page to be loaded.
+    """
+    yield
+    current = getattr(sys.modules.get("bokeh.io.doc"), "_PATCHED_CURDOCS", [])
+    if before := list(current):
+        time.sleep(0.2)  # a server in another thread may be at work
+        if current[: len(before)] == before:
+            current.clear()
 
 
 @pytest.fixture
