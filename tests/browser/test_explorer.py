@@ -250,7 +250,7 @@ BAD_FILES = {
     "empty.csv": b"\n",
     "words.csv": b"name,color\nant,red\nbee,yellow\n",
     "broken.png": truncated_png(),
-    "hole.csv": b"x,y\n1,2\nnan,4\n5,6\n",
+    "holes.csv": b"x,y\nnan,4\n5,nan\n",
 }
 
 

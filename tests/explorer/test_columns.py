@@ -1,5 +1,7 @@
 """The columns of a file: what is shown of them, and the roles and scales that they get."""
 
+import json
+
 import numpy as np
 import pytest
 from explorer_objects import PATIENCE, TABLE, choose, controls, explorer_of_file, give_file, settle
@@ -277,6 +279,19 @@ def test_rows_with_missing_cells_are_left_out_and_it_is_said(sessions):
     give_file(session, csv(**UNEQUAL), "whole.csv")
     assert not source.incomplete
     assert left_out(state, source) == ""
+
+
+def test_choices_for_a_file_that_cannot_be_read_do_not_meet_the_next_one(sessions):
+    session, other = sessions(), sessions()
+    give_file(session, csv(**UNEQUAL))
+    values = json.loads(session_file.write(session))
+    values["data"]["file"]["name"] = "t.npy"  # not what it holds
+    other.restore(session_file.read(other, json.dumps(values).encode()))
+    other.wait(PATIENCE)
+    assert "t.npy" in other.state.error
+    source = give_file(other, csv(a=RNG.normal(size=N), b=GROUP) + b"\n1.0,\n", "next.csv")
+    assert source.columns == ["a", "b"]
+    assert source.incomplete
 
 
 def test_no_logarithm_of_what_is_not_above_zero(explore):

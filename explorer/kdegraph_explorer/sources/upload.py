@@ -105,7 +105,7 @@ class Upload(ColumnScales, Source):
         self.contents = None
         self._contents_of = None
         self._found = None
-        self._wanted = {}  # choices of columns for a file that has not been read yet
+        self._wanted = (None, {})  # a file that has not been read yet, and choices of its columns
         self._opened = NewTable()
 
     def applicable(self):
@@ -154,10 +154,15 @@ class Upload(ColumnScales, Source):
         if self.label_column in self.columns:
             self.columns = [name for name in self.columns if name != self.label_column]
 
+    def _wanted_of(self, file):
+        """Return the choices of columns with which a file is restored; none for others."""
+        return self._wanted[1] if self._wanted[0] is file else {}
+
     def loader(self):
         if self.file is None:
             return None
-        file, contents, pixels, wanted = self.file, self.contents, self.pixels, self._wanted
+        file, contents, pixels = self.file, self.contents, self.pixels
+        wanted = self._wanted_of(file)
         metric = self.metric
         is_new = self._opened.file is not file and not wanted
         options = {"dropna": self.incomplete or is_new}
@@ -210,7 +215,7 @@ class Upload(ColumnScales, Source):
         if self.contents.kind == "image":
             return
         names = [column.name for column in self.contents.columns if column.numeric]
-        wanted, self._wanted = self._wanted, {}
+        wanted, self._wanted = self._wanted_of(self._contents_of), (None, {})
         self.param.columns.objects = names
         self.param.label_column.objects = [
             NO_LABELS,
@@ -230,9 +235,9 @@ class Upload(ColumnScales, Source):
         if data["file"] is not self._contents_of:
             self.new_table = self._opened = NewTable()
         if data["file"] is not self._contents_of and data["columns"]:
-            self._wanted = {name: data.pop(name) for name in COLUMN_CHOICES}
+            self._wanted = data["file"], {name: data.pop(name) for name in COLUMN_CHOICES}
         else:
-            self._wanted = {}
+            self._wanted = (None, {})
             if data["file"] is not self._contents_of:
                 data = {name: data[name] for name in data if name not in COLUMN_CHOICES}
         self.param.update(**data)
