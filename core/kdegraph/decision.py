@@ -190,8 +190,9 @@ def decide(
     seed : int
     perplexity : float, optional
         Moderate bandwidths of this perplexity are the only scale.
-    lazily : Dask array, optional
-        The same points. One graph of them is made, tile by tile, and there is no vote.
+    lazily : callable, optional
+        Turns the points into a Dask array. One graph of them is made, tile by tile, and there is no
+        vote.
     progress : callable, optional
         Called as ``progress(stage, fraction)``; it may raise `Cancelled`.
 
@@ -218,17 +219,16 @@ def decide(
     points = points_of(points, given["metric"], kernel=given["kernel"], keep_single=True)
     embedded = settings._replace(graph=given | {"metric": "euclidean"})
     settings, number = _with_number(points, embedded, seed, stages)
+    whole = points if lazily is None else lazily(points)
     if is_pixel_grid(points):
-        scale, one_graph = Scale(pixel_sigma(points), perplexity), True
+        scale = Scale(pixel_sigma(points), perplexity)
+        found = _one_graph(scale, whole, settings, seed, stages)
     else:
         compared = _compare_scales(points, settings, seed, perplexity, stages)
-        scale, one_graph = compared[0].fit.scale, lazily is not None
-    if not one_graph:
-        found = _vote(points, compared, settings, seed, stages)
-    elif lazily is None:
-        found = _one_graph(scale, points, settings, seed, stages)
-    else:
-        found = _one_graph(scale, lazily, settings._replace(graph=given), seed, stages)
+        if lazily is None:
+            found = _vote(points, compared, settings, seed, stages)
+        else:
+            found = _one_graph(compared[0].fit.scale, whole, settings, seed, stages)
     stages.leave()
     return found._replace(
         graph=replace(found.graph, metric=given["metric"]),

@@ -353,12 +353,12 @@ class KDESpectralClustering(
         """Return the clusters with the given bandwidths, or with the most stable ones."""
         settings = self._settings()
         progress = self._progress()
-        lazily = _as_dask(points) if self._lazy else None
+        lazily = _as_dask if self._lazy else None
         if self.sigma is None:
             options = {"perplexity": self.perplexity, "lazily": lazily, "progress": progress}
             return decide(points, settings, seed, **options)
         scale = Scale(self.sigma, self.perplexity)
-        return cluster_at(scale, points if lazily is None else lazily, settings, seed, progress)
+        return cluster_at(scale, lazily(points) if lazily else points, settings, seed, progress)
 
     def _progress(self):
         return StageLines() if self.verbose else None

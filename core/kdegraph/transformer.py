@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kdegraph.clustering.out_of_sample import fitted_vertices
 from kdegraph.diagnosis import warn_of
-from kdegraph.geometry.neighbors import equal_rows, keys_of_rows
+from kdegraph.geometry.neighbors import keys_of_rows
 from kdegraph.geometry.sparse_points import nearest_rows, pair_distances
 from kdegraph.geometry.units import common_scale
 from kdegraph.graph import similarity_graph
@@ -268,9 +268,9 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """
         check_is_fitted(self)
         queries = check_estimator_points(self, X, self._points, dtype=np.float64, reset=False)
-        if queries.shape == self._points.shape and equal_rows(queries, self._points).all():
-            return self._fitted_rows()
         vertices = fitted_vertices(self._points, queries)
+        if np.array_equal(vertices, np.arange(self.n_samples_fit_)):
+            return self._fitted_rows()
         fitted, new = np.flatnonzero(vertices >= 0), np.flatnonzero(vertices < 0)
         parts = [self.graph_.adjacency[vertices[fitted]]]
         points, queries = (points_of(one, self.metric) for one in (self._points, queries))

@@ -227,7 +227,8 @@ class Pipeline:
     def _graph(self, method, request, bandwidth, decision, progress):
         """Return the key of the graph of a method, and a function that builds it."""
         if decision is not None:
-            return (DECIDED, request.dataset, request.seed), lambda: decision.graph
+            key = (DECIDED, request.dataset, request.seed)
+            return key, lambda: _with_metric(decision.graph, request.dataset)
         prepare = {"kde": self._kde, "other": self._kde, "knn": self._knn, "full": self._full}
         return prepare[method](request, bandwidth, progress)
 
@@ -260,12 +261,9 @@ class Pipeline:
             return () if last is None else last.findings
         if memory != "kde":
             return ()
-        dataset = request.dataset
-        by_columns = dataset.metric == "euclidean"  # the columns of other metrics have one unit
-        names = dataset.feature_names if by_columns else None
+        names = request.dataset.feature_names
         look = partial(diagnose, graph, n_clusters=n_clusters, feature_names=names)
-        found = self._stage("findings", clusters_key, look)[0]
-        return tuple(one for one in found if by_columns or one.problem != "columns")
+        return tuple(self._stage("findings", clusters_key, look)[0])
 
     def _colors(self, method, request, labels, reference):
         """Number the clusters so that they keep their colors.
@@ -293,7 +291,7 @@ class Pipeline:
             )
             if bandwidth.is_local:  # kept for other numbers of rounds
                 self._memory["widths"] = (widths_key, graph.sigma, 0.0)
-            return graph
+            return _with_metric(graph, request.dataset)
 
         return (*widths_key, request.n_rounds, request.seed), build
 
@@ -377,6 +375,11 @@ def max_products(adjacency):
     """
     found = max(MIN_PRODUCTS, int(MAX_ENTRIES / max(adjacency.nnz, 1)))
     return found if found < 1000 else None
+
+
+def _with_metric(graph, dataset):
+    """Return a graph of embedded points with the metric for which they were embedded."""
+    return graph if graph.metric == dataset.metric else replace(graph, metric=dataset.metric)
 
 
 def find_clusters(request, graph, n_clusters, spectrum, progress):

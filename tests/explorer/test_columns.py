@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from explorer_objects import PATIENCE, TABLE, choose, controls, explorer_of_file, give_file, settle
+from files import picture_bytes
 from kdegraph import datasets
 from kdegraph_explorer import address
 from kdegraph_explorer.exports import session_file
@@ -276,6 +277,8 @@ def test_rows_with_missing_cells_are_left_out_and_it_is_said(sessions):
     assert left_out(state, source) == (
         "1 row with missing cells is left out, see “Leave out incomplete rows”."
     )
+    give_file(session, picture_bytes(np.zeros((8, 8, 3), np.uint8)), "black.png")
+    assert left_out(state, source) == standardized_words(state, source) == ""
     give_file(session, csv(**UNEQUAL), "whole.csv")
     assert not source.incomplete
     assert left_out(state, source) == ""

@@ -38,6 +38,8 @@ def test_places_are_recognized_and_lie_on_a_map(sessions, tmp_path, monkeypatch)
     np.testing.assert_array_equal(state.dataset.X, np.c_[LATITUDE, LONGITUDE])
     expected = points_of(np.c_[LATITUDE, LONGITUDE], "haversine")
     np.testing.assert_array_equal(state.outcome("kde").graph.points, expected)
+    assert state.outcome("kde").graph.metric == "haversine"
+    assert state.outcome("kde").graph.points is state.dataset.embedded
 
     shown = positions(state.dataset, "lon", "lat")
     assert np.ptp(shown[:, 0]) < 10  # the date line does not divide the map

@@ -137,9 +137,10 @@ def print_warnings(built, found, options, n_clusters=None):
     if found.note is not None:
         click.echo(f"Note: {found.note}", err=True)
     points, names = found.scaled.X, found.scaled.feature_names
-    if options.metric != "euclidean" or options.categories:
-        points = names = None  # their columns have one unit
+    one_unit = options.metric != "euclidean" or options.categories
     for finding in diagnose(built.graph, points=points, n_clusters=n_clusters, feature_names=names):
+        if finding.problem == "columns" and one_unit:
+            continue
         sentence = finding
         if finding.problem == "columns":
             sentence = f"{finding.observation}; {_remedy_for_columns(found)}"

@@ -54,8 +54,7 @@ def label_table(session):
         if outcome is not None:
             columns[f"{method}_cluster"] = outcome.labels.astype(np.int64)
         if method == "kde" and outcome is not None and state.named:
-            words = [state.named.get(c) for c in range(int(outcome.colors.max()) + 1)]
-            columns["kde_cluster_name"] = pa.array(words, pa.string()).take(outcome.colors)
+            columns["kde_cluster_name"] = _cluster_names(state, outcome)
     if dataset.y is not None:
         columns["reference"] = (
             np.asarray(dataset.label_names)[dataset.y] if dataset.label_names else dataset.y
@@ -63,6 +62,14 @@ def label_table(session):
     selected = np.zeros(dataset.n_points, dtype=bool)
     selected[state.selection] = True
     return pa.table({**columns, "selected": selected})
+
+
+def _cluster_names(state, outcome):
+    """Return the name of the cluster of each point, or null."""
+    import pyarrow as pa
+
+    words = [state.named.get(c) for c in range(int(outcome.colors.max()) + 1)]
+    return pa.array(words, pa.string()).take(outcome.colors)
 
 
 def _csv(table):
@@ -100,8 +107,7 @@ def own_table(session):
     at = pa.array(places, mask=places < 0)
     columns = {"cluster": pa.array(outcome.colors.astype(np.int64) + 1).take(at)}
     if state.named:
-        words = [state.named.get(c) for c in range(int(outcome.colors.max()) + 1)]
-        columns["cluster_name"] = pa.array(words, pa.string()).take(outcome.colors).take(at)
+        columns["cluster_name"] = _cluster_names(state, outcome).take(at)
     if outcome.vote is not None:
         columns["probability"] = pa.array(outcome.vote.probabilities).take(at)
     return table.to_arrow(columns)

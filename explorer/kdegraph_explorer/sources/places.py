@@ -9,10 +9,9 @@ LATITUDE, LONGITUDE = ("lat", "latitude"), ("lon", "lng", "long", "longitude")
 
 def _place_columns(dataset):
     """Return the numbers of the columns of latitude and longitude, by their names, or None."""
-    names = [name.lower() for name in dataset.feature_names]
+    names = [name.lower().rsplit("_")[-1] for name in dataset.feature_names]
     found = [
-        [i for i, name in enumerate(names) if name in words or name.endswith(f"_{words[-1]}")]
-        for words in (LATITUDE, LONGITUDE)
+        [i for i, name in enumerate(names) if name in words] for words in (LATITUDE, LONGITUDE)
     ]
     return [found[0][0], found[1][0]] if all(len(columns) == 1 for columns in found) else None
 

@@ -154,6 +154,11 @@ class Upload(ColumnScales, Source):
         if self.label_column in self.columns:
             self.columns = [name for name in self.columns if name != self.label_column]
 
+    @property
+    def automatic(self):
+        """Return the `NewTable` of the file that is open."""
+        return self.new_table if self.new_table.file is self._contents_of else NewTable()
+
     def _wanted_of(self, file):
         """Return the choices of columns with which a file is restored; none for others."""
         return self._wanted[1] if self._wanted[0] is file else {}
@@ -189,7 +194,7 @@ class Upload(ColumnScales, Source):
                     scaling, distance = {"standardize": opened.standardize}, opened.metric
                 if distance != "haversine":  # degrees stay as they are
                     dataset = datasets.rescale(dataset, **scaling)
-                return TableDataset.of(with_metric(dataset, distance), found)
+                return with_metric(TableDataset.of(dataset, found), distance)
             except ValueError as error:
                 text = str(error)
                 raise ValueError(text if found.name in text else f"{found.name}: {text}") from None
@@ -232,8 +237,6 @@ class Upload(ColumnScales, Source):
     def restore(self, data):
         """See `Source.restore`; the columns of another file are chosen after it has been read."""
         data = dict(data)
-        if data["file"] is not self._contents_of:
-            self.new_table = self._opened = NewTable()
         if data["file"] is not self._contents_of and data["columns"]:
             self._wanted = data["file"], {name: data.pop(name) for name in COLUMN_CHOICES}
         else:

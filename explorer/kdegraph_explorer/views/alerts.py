@@ -161,7 +161,7 @@ def alerts(session):
 
 def standardized(state, table):
     """Say that the columns of the uploaded table have been standardized, and why."""
-    reason = table.new_table.unequal
+    reason = table.automatic.unequal
     if state.source != table.key or not (reason and table.all_standardized):
         return ""
     sentence = f"{reason[0].upper()}{reason[1:]}"
@@ -170,7 +170,7 @@ def standardized(state, table):
 
 def left_out(state, table):
     """Say that rows of the uploaded table have been left out."""
-    number = table.new_table.n_incomplete
+    number = table.automatic.n_incomplete
     if state.source != table.key or not (number and table.incomplete):
         return ""
     rows = "row with missing cells is" if number == 1 else "rows with missing cells are"
