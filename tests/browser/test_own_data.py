@@ -56,6 +56,25 @@ def test_many_columns_are_chosen_scaled_and_read(explorer, tmp_path):
     assert rows.first.locator("td").first.inner_text() == "40"
 
 
+def test_a_table_of_different_units_is_standardized_until_one_click(explorer, tmp_path):
+    rng = np.random.default_rng(0)
+    rows = np.column_stack(
+        [rng.normal(size=60) + 5 * (np.arange(60) % 2), rng.normal(9e3, 900, 60)]
+    )
+    np.savetxt(tmp_path / "units.csv", rows, delimiter=",", header="width,price", comments="")
+    found = explorer()
+    found.choose_source("File")
+    found.change(lambda: (found.upload(tmp_path / "units.csv"), found.expect_status("units.csv")))
+    page = found.page
+    page.get_by_text("All columns are standardized, so that each counts").wait_for()
+    every = page.get_by_role("button", name="Standardize all")
+    assert every.get_attribute("aria-pressed") == "true"
+    found.change(lambda: page.get_by_role("button", name="As in the file").click())
+    page.get_by_text("Standardize the columns or take the same unit for all").wait_for()
+    assert every.get_attribute("aria-pressed") == "false"
+    assert not page.get_by_role("button", name="As in the file").is_visible()
+
+
 def check_scales_and_names(own_data):
     page = own_data.page
     page.get_by_label("Search columns").fill("sensor 1")

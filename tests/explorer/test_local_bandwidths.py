@@ -238,7 +238,10 @@ def test_width_is_drawn_in_projections_that_keep_its_unit(explore):
     assert "points may look nearer than they are" in text(one, "kg-neighbors")
     state.vertical = state.param.vertical.objects[-1]  # a column beside a principal component
     settle(explorer)
-    assert look_at(explorer, 3)[1]["diameter"] == []
+    one, circle = look_at(explorer, 3)
+    assert circle["diameter"] == []
+    assert "dashed circle" not in text(one, "kg-neighbors")
+    assert "Distances on the screen are not those" in text(one, "kg-neighbors")
 
 
 # ---- the data that show why

@@ -140,7 +140,7 @@ export function render({model}) {
     mark()
   }
   model.on("rows", build)
-  for (const name of ["roles", "scales", "refusal"]) model.on(name, mark)
+  for (const name of ["roles", "scales", "all_standardized", "refusal"]) model.on(name, mark)
   build()
   return root
 }

@@ -183,17 +183,24 @@ def conductances(state, methods, full):
     return Description(summary, ("Cluster", *judgements), rows)
 
 
-def neighbors(graph, found, full):
-    """Describe one point's neighbors: how many were drawn, and which."""
+def neighbors(graph, found, full, to_scale):
+    """Describe one point's neighbors: how many were drawn, and which.
+
+    `to_scale` says that no distance is larger on the screen than between the points; the kernel
+    width is drawn then.
+    """
     both = set(found.sampled.tolist()) & set(found.nearest.tolist())
     of_all = "" if np.ndim(graph.sigma) else ", as that of all points"
+    circle = " (dashed circle)" if to_scale else ""
     summary = (
-        f"Point {found.point:,}: kernel width σ = {found.sigma:.3g} (dashed circle){of_all}; "
+        f"Point {found.point:,}: kernel width σ = {found.sigma:.3g}{circle}{of_all}; "
         f"kernel degree {found.degree:.3g}. "
         f"{graph.n_rounds} draws found {len(found.sampled)} points, "
         f"{len(both)} of them among the {len(found.nearest)} nearest."
     )
-    if graph.points.shape[1] > 2:
+    if not to_scale:
+        summary += " Distances on the screen are not those between the points."
+    elif graph.points.shape[1] > 2:
         summary += " In this projection, points may look nearer than they are."
     if not full:
         return Description(summary)

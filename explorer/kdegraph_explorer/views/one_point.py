@@ -157,7 +157,6 @@ class OnePointView(View):
             return
         self._shown = seen
         self._step = ALL_STEPS
-        self._tabulate()
         self._place()
         self.describe()
 
@@ -169,8 +168,14 @@ class OnePointView(View):
         self._step = min(max(min(self._step, len(steps)) + by, 0), len(steps))
         self._place_boxes()
 
+    def _to_scale(self):
+        """Return whether no distance is larger on the screen than between the points."""
+        state = self.state
+        return perpendicular(state.shown, state.horizontal, state.vertical)
+
     def _place(self):
-        """Draw the neighbors where they lie along the present axes."""
+        """Draw the neighbors where they lie along the present axes, and tell of them."""
+        self._tabulate()
         graph, found, *_ = self._shown
         places = self._near.positions
         here = places[found.point]
@@ -179,14 +184,13 @@ class OnePointView(View):
         planar = places.shape[1] == graph.points.shape[1] and np.array_equal(
             here, graph.points[found.point]
         )
-        axes = (self.state.horizontal, self.state.vertical)
         if planar:  # the plane of the plot is the space of the points
             reach = 2.6 * found.sigma  # from the point to the edge of the window
             self._neighbors.paint_kernel(graph.kernel, found.sigma, here, 1.3 * reach)
         else:
             reach = 1.2 * found.sigma  # there is only the circle, with its label
             self._neighbors.paint_no_kernel()
-        if perpendicular(self.state.shown, *axes):
+        if self._to_scale():
             around = np.vstack([around, here - reach, here + reach])
             self._neighbors.draw_width(here, found.sigma)
         else:
@@ -208,7 +212,7 @@ class OnePointView(View):
         """Describe the neighbors of the point; see `card`."""
         if self._shown is None:
             return describe.WAITING
-        return describe.neighbors(self._shown.graph, self._shown.found, full)
+        return describe.neighbors(self._shown.graph, self._shown.found, full, self._to_scale())
 
     def describe_halving(self, full):
         """Describe the halvings of the draw; see `card`."""
@@ -222,7 +226,7 @@ class OnePointView(View):
         ones = np.ones(len(found.nearest))
         self._table.content = Markup('<p>{}{}</p>{}{}<p style="color:{}">• in both</p>').format(
             image(pictures[found.point]),
-            describe.neighbors(graph, found, False).summary,
+            describe.neighbors(graph, found, False, self._to_scale()).summary,
             neighbor_table("kde", "Sampled", found, found.sampled, found.weight, pictures),
             neighbor_table("knn", "Nearest", found, found.nearest, ones, pictures),
             BETWEEN,
