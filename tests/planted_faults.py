@@ -787,6 +787,13 @@ FAULTS = (
         "graph/test_diagnosis.py",
     ),
     Fault(
+        "distances that hardly differ are not found",
+        "core/kdegraph/diagnosis.py",
+        "5 * math.exp(-40)",
+        "5 * math.exp(-400)",
+        "graph/test_diagnosis.py",
+    ),
+    Fault(
         "the errors of far nodes are counted too small",
         "core/kdegraph/sampling/near_lists.py",
         "error += 0.5 * size * (largest - smallest)",
