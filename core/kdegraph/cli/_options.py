@@ -213,7 +213,7 @@ class Input(NamedTuple):
     table : kdegraph.datasets.Table or None
         All of the file, including skipped rows; None for a picture.
     unused : str
-        Columns that are not features by default; see `kdegraph.datasets.Table.unused`.
+        Columns that are not features by default; with the reasons.
     """
 
     data: Any
@@ -250,6 +250,8 @@ def read_input(file, options):
 
 def _read_table(table, options):
     """Return the `Input` of a `kdegraph.datasets.Table`."""
+    from kdegraph.io.table import choose, list_unused
+
     names = {column.name for column in table.columns}
     label = "auto" if options.label is None else options.label
     if label == "none" and "none" not in names:
@@ -258,14 +260,13 @@ def _read_table(table, options):
     categories = split_names(options.categories, names) or None
     if categories == ["auto"] and "auto" not in names:
         categories = "auto"
-    features, target, parts = table.choose(columns, label, categories)
+    features, target, parts = choose(table, columns, label, categories)
     identifier = None if options.id is None else table.column(options.id, "--id")
     if columns is None and identifier in features:
         columns = [feature.name for feature in features if feature is not identifier]
     data = table.to_dataset(columns, label, dropna=options.dropna, categories=categories)
     found = None if target is None else target.name
-    known = [*features, *([] if identifier is None else [identifier])]
-    unused = table.unused([*(column.name for column in known), found], text=True)
+    unused = list_unused(table, [*features, target, identifier], text=True)
     if unused:
         unused += "; named with --columns they are used, text with --categories"
     scaled, note = (data, None) if categories else _scale_columns(data, options)
