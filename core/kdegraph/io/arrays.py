@@ -45,10 +45,8 @@ def read_npz(data, name, max_bytes):
             arrays = _read_chosen(archive, name, max_bytes)
     except ValueError:
         raise
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, OSError) as error:
+    except Exception as error:  # also of libraries that unpack, such as zlib.error
         raise ValueError(f"{name} is a damaged or encrypted NPZ archive: {error}") from None
-    except Exception as error:  # of a library that unpacks, such as zlib.error
-        raise ValueError(f"{name} cannot be unpacked: {error}") from None
     first = next(iter(arrays))
     points = None if arrays[first].ndim == 1 else arrays.pop(first)
     columns = [number_or_text(key, values) for key, values in arrays.items()]
