@@ -13,6 +13,7 @@ KERNELS = ("gaussian", "laplacian", "exponential", "matern-3/2", "matern-5/2")
 METRICS = ("euclidean", "cosine", "haversine")
 FILE = click.Path(exists=True, dir_okay=False)
 DATA_FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
+POSITIVE = click.FloatRange(min=0, min_open=True)
 
 
 class Auto(click.ParamType):
@@ -30,19 +31,6 @@ class Auto(click.ParamType):
     def get_metavar(self, param, ctx=None):
         """See `click.ParamType.get_metavar`."""
         return "|".join([self.name, *self.words])
-
-
-class Positive(click.ParamType):
-    """A positive, finite number."""
-
-    name = "number"
-
-    def convert(self, value, parameter, context):
-        """See `click.ParamType.convert`."""
-        number = click.FLOAT.convert(value, parameter, context)
-        if not 0 < number < float("inf"):
-            self.fail(f"{value} is not a positive, finite number.", parameter, context)
-        return number
 
 
 _OPTIONS = (
@@ -95,14 +83,15 @@ _OPTIONS = (
     ),
     click.option(
         "--sigma",
-        type=Auto(Positive(), "number", ("auto", *LOCAL_WORDS)),
+        type=Auto(POSITIVE, "number", ("auto", *LOCAL_WORDS)),
         help="Bandwidth; local, moderate: one for each point, which follows the density fully or "
         "less; auto: from the distances to near neighbors. [default: auto; of cluster the most "
         "stable of several]",
     ),
     click.option(
         "--perplexity",
-        type=Positive(),
+        type=POSITIVE,
+        metavar="NUMBER",
         help="Effective number of neighbors of a point, for --sigma local and moderate. "
         "[default: 5]",
     ),
@@ -196,33 +185,15 @@ def check_options(given):
 
 
 class Input(NamedTuple):
-    """The contents of FILE.
+    """The contents of FILE."""
 
-    Attributes
-    ----------
-    data : kdegraph.datasets.Dataset
-        In the units of the file.
-    scaled : kdegraph.datasets.Dataset
-        The same with the columns scaled as --scale says: the points of the graph.
-    note : str or None
-        Says why --scale auto has standardized the columns, if it has.
-    label : str or None
-        Name of the column of known labels.
-    identifier : kdegraph.datasets.Column or None
-        The column of --id.
-    table : kdegraph.datasets.Table or None
-        All of the file, including skipped rows; None for a picture.
-    unused : str
-        Columns that are not features by default; with the reasons.
-    """
-
-    data: Any
-    scaled: Any
-    note: str | None = None
-    label: str | None = None
-    identifier: Any = None
-    table: Any = None
-    unused: str = ""
+    data: Any  # the Dataset, in the units of the file
+    scaled: Any  # the same with the columns scaled as --scale says: the points of the graph
+    note: str | None = None  # what --scale auto and the types of columns have changed
+    label: str | None = None  # the name of the column of known labels
+    identifier: Any = None  # the Column of --id
+    table: Any = None  # all of the file, including skipped rows; None for a picture
+    unused: str = ""  # columns that are not features by default, with the reasons
 
 
 def read_input(file, options):
@@ -274,9 +245,8 @@ def _read_table(table, options):
     texts = [each.name for each in features if each.as_text and each.name in coordinates]
     if texts:
         words = ", ".join(map(repr, texts))
-        note = f"numbers that are stored as text are used as numbers: {words}" + (
-            f"; {note}" if note else ""
-        )
+        told = f"numbers that are stored as text are used as numbers: {words}"
+        note = f"{told}; {note}" if note else told
     return Input(data, scaled, note, found, identifier, table, unused)
 
 
