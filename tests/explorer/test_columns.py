@@ -388,9 +388,9 @@ def test_scales_from_outside_are_checked(sessions):
     for data, message in (
         ({"log": "income"}, "log must be a list of names"),
         ({"standardize": [1]}, "standardize must be a list of names"),
-        ({"weights": [2]}, "weights must be a number for each name"),
-        ({"weights": {"age": -1}}, "a weight must be positive"),
-        ({"weights": {"age": "2"}}, "a weight must be a positive number"),
+        ({"weights": [2]}, "weights must be a dict of numbers by name"),
+        ({"weights": {"age": -1}}, "the weight of 'age' must be positive"),
+        ({"weights": {"age": "2"}}, "the weight of 'age' must be a positive number"),
     ):
         with pytest.raises(ValueError, match=message):
             upload.checked(data)

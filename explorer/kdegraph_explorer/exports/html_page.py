@@ -120,8 +120,7 @@ def _data_url(still, graph, viewport, points):
     """Return the image of the edges as part of an address."""
     x0, x1, y0, y1, width, height = viewport
     fine = (x0, x1, y0, y1, SHARPNESS * width, SHARPNESS * height)
-    rows = edge_image(still, graph, fine, points)[::-1].copy()
-    return png_address(rows.view(np.uint8).reshape(*rows.shape, 4))
+    return png_address(edge_image(still, graph, fine, points))
 
 
 def _spectrum(graph):
