@@ -31,11 +31,7 @@ _DATE = re.compile(rf"(?:{_DAY})(?:[T ]+{_CLOCK})?")
 
 
 def read_parquet(data, name, max_bytes):
-    """Read a Parquet file, given as bytes; messages call it `name`.
-
-    The footer says how large the table is: one that would take more than `max_bytes` is refused
-    before it is unpacked.
-    """
+    """Read a Parquet file; its footer says how large the table is, before it is unpacked."""
     import pyarrow as pa
     from pyarrow import parquet
 

@@ -18,7 +18,8 @@ from kdegraph.runtime.memory import format_bytes
 from kdegraph.runtime.slices import slices
 from kdegraph.validation import check_count
 
-# The readers for the types of files.
+# The readers for the types of files, called with the bytes of a file, its name for messages, and
+# the limit on the bytes that its numbers may take as float64.
 _READERS: dict[str, Callable[..., Table | Picture]] = {
     "csv": text.read_csv,
     "tsv": partial(text.read_csv, delimiter="\t"),

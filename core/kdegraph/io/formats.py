@@ -29,7 +29,7 @@ PLY_TYPES = {
 
 
 def read_jsonl(data, name, max_bytes):
-    """Read JSON lines, given as bytes; messages call the file `name`."""
+    """Read JSON lines."""
     import pyarrow as pa
 
     text = to_utf8(data, name)
@@ -57,7 +57,7 @@ def _read_json(text, **options):
 
 
 def read_arff(data, name, max_bytes):
-    """Read a table of Weka, given as bytes; messages call it `name`."""
+    """Read a table of Weka."""
     from scipy.io import arff
 
     text = to_utf8(data, name)
@@ -69,7 +69,7 @@ def read_arff(data, name, max_bytes):
 
 
 def read_ply(data, name, max_bytes):
-    """Read the vertices of a PLY file, given as bytes; messages call it `name`."""
+    """Read the vertices of a PLY file."""
     header, body = _header(data, rb"ply\s.*?^end_header\r?\n", name)
     with refusing(name, "PLY", StopIteration, LookupError, ValueError):
         encoding = next(words[1] for words in header if words[0] == "format")
@@ -84,7 +84,7 @@ def read_ply(data, name, max_bytes):
 
 
 def read_pcd(data, name, max_bytes):
-    """Read a file of the Point Cloud Library, given as bytes; messages call it `name`."""
+    """Read a file of the Point Cloud Library."""
     header, body = _header(data, rb".*?^DATA .*?\n", name)
     with refusing(name, "PCD", LookupError, ValueError):
         found = {words[0]: words[1:] for words in header}
@@ -112,7 +112,7 @@ def _header(data, pattern, name):
 
 
 def read_fcs(data, name, max_bytes):
-    """Read the events of flow cytometry, given as bytes; messages call the file `name`."""
+    """Read the events of flow cytometry."""
     with refusing(name, "FCS", LookupError, ValueError):
         first, last, start = (int(data[i : i + 8]) for i in (10, 18, 26))
         text = data[first : last + 1].decode("latin-1")

@@ -16,10 +16,7 @@ _DELIMITERS = (",", ";", "\t", "|", " ")
 
 
 def read_csv(data, name, max_bytes, delimiter=None):
-    """Read a table of text, given as bytes; messages call it `name`.
-
-    The delimiter is recognized if it is not given. The numbers may take `max_bytes` as float64.
-    """
+    """Read a table of text; the delimiter is recognized if it is not given."""
     import pyarrow as pa
     from pyarrow import csv
 
