@@ -89,7 +89,7 @@ def check_scale(source, kind, value):
     if kind == "standardize" and isinstance(value, bool):
         value = list(source.columns) * value
     value = _checked(kind, [value] if isinstance(value, str) and kind != "weights" else value)
-    known = [found.name for found in source.facts if found.numeric]
+    known = [found.name for found in source.facts if "feature" in found.roles]
     if unknown := [name for name in value if name not in known]:
         raise ValueError(f"there is no column of numbers {unknown[0]!r}; there are {quoted(known)}")
     if kind == "log":

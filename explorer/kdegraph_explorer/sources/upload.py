@@ -123,17 +123,6 @@ class Upload(ColumnScales, Source):
             return "feature"
         return "color" if name == self.color_column else "ignore"
 
-    @staticmethod
-    def offers(found, role):
-        """Return whether a column with these `ColumnFacts` can have a role."""
-        possible = {
-            "feature": found.numeric,
-            "label": found.classifies,
-            "color": found.has_values,
-            "ignore": True,
-        }
-        return possible[role]
-
     def assign(self, names, role):
         """Give columns a role; only one, the first, can be the label or the color."""
         names = names[:1] if role in ("label", "color") else names
