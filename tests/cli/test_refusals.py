@@ -82,18 +82,9 @@ def test_wrong_usage_is_refused_in_one_line(run, moons, picture, tmp_path, comma
     assert sorted(tmp_path.iterdir()) == before
 
 
-BAD_FILES = [
-    ("t.csv", b"a,b\n1,2\n3\n", ["line 3 has 1 columns, and 2 are expected: '3'"]),
-    ("t.csv", b"a,b\n1,2\n3,nan\n", ["row 1 (line 3 of the file)", "'b' is missing", "--dropna"]),
-    ("t.npy", b"a,b\n1,2\n", ["t.npy does not hold what its name says"]),
-    ("t.png", b"\x89PNG\r\n\x1a\njunk", ["not a readable PNG picture: its header is damaged"]),
-    ("t.doc", b"1,2\n3,4\n", ["unknown type '.doc'", ".csv"]),
-]
-
-
-@pytest.mark.parametrize(("name", "content", "words"), BAD_FILES)
-def test_bad_files_are_refused_in_one_line(run, tmp_path, name, content, words):
-    (tmp_path / name).write_bytes(content)
+def test_a_bad_file_is_refused_in_one_line(run, tmp_path):
+    (tmp_path / "t.csv").write_bytes(b"a,b\n1,2\n3,nan\n")
     for command in ("cluster", "graph"):
-        assert_refused(run(command, name, "-o", "out.csv"), *words)
-        assert [path.name for path in tmp_path.iterdir()] == [name]
+        refused = run(command, "t.csv", "-o", "out.csv")
+        assert_refused(refused, "row 1 (line 3 of the file)", "'b' is missing", "--dropna")
+        assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]

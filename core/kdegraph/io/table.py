@@ -236,15 +236,13 @@ class Table:
 
         Parameters
         ----------
-        columns : sequence of str or int, optional
-            Names or positions of the features, in the wanted order; by default
-            `suggested_features`.
+        columns : sequence of str or int, str or int, optional
+            The features, as for `load`; by default `suggested_features`.
         label : str, int or None
-            Name or position of the column of known labels. "auto" takes `suggested_label`, unless
-            that is one of `columns`; None takes none.
+            The known labels, as for `load`. "auto" takes `suggested_label`, unless that is one of
+            `columns`.
         dropna : bool
-            Skip rows with a cell that is missing or is not a finite number. By default such a table
-            is refused.
+            Skip rows with a cell that is missing or is not a finite number.
         impute : bool
             Replace missing cells by the median of their column, or by the most frequent category.
         categories : sequence of str or int, str or int, optional

@@ -125,8 +125,7 @@ def _draw_graph(axes, still, graph, scale, first):
     if _as_lines(graph) and as_marks:
         axes.add_collection(_lines(still, graph))
     else:
-        fine = (*viewport[:4], scale * width, scale * height)
-        pixels = edge_image(still, graph, fine, points=not as_marks)
+        pixels = edge_image(still, graph, viewport, not as_marks, scale)
         axes.imshow(pixels, extent=viewport[:4], aspect="auto", zorder=1)
     if as_marks:
         inches = WIDTH / len(still.graphs) / width  # of a pixel of the screen

@@ -97,7 +97,7 @@ def _plot(still, graph, viewport, points):
         axis.axis_label = PlainText(text=name)  # a str may be TeX
     # If not all points are live, the image has all of them.
     many = len(points.data["point"]) < len(still.positions)
-    url = _data_url(still, graph, viewport, points=many)
+    url = png_address(edge_image(still, graph, viewport, many, SHARPNESS))
     figure.image_url([url], x=x0, y=y1, w=x1 - x0, h=y1 - y0, name="edges")
     dots = figure.scatter(
         size=2 * still.radius(viewport),
@@ -114,13 +114,6 @@ def _plot(still, graph, viewport, points):
     ]
     figure.add_tools(HoverTool(renderers=[dots], tooltips=tips, point_policy="snap_to_data"))
     return figure
-
-
-def _data_url(still, graph, viewport, points):
-    """Return the image of the edges as part of an address."""
-    x0, x1, y0, y1, width, height = viewport
-    fine = (x0, x1, y0, y1, SHARPNESS * width, SHARPNESS * height)
-    return png_address(edge_image(still, graph, fine, points))
 
 
 def _spectrum(graph):

@@ -146,8 +146,12 @@ def window(still, width, height):
     return frame.viewport
 
 
-def edge_image(still, graph, viewport, points=False):
-    """Draw the edges of a graph, and on request its points; return (height, width, 4) bytes."""
+def edge_image(still, graph, viewport, points=False, sharpness=1):
+    """Draw the edges of a graph, and on request its points; return (height, width, 4) bytes.
+
+    The image has `sharpness` times as many pixels along a side as the viewport.
+    """
+    viewport = (*viewport[:4], *(sharpness * size for size in viewport[4:]))
     colors = graph.colors
     if points:
         colors = faded(colors, graph.palette, still.selection)
