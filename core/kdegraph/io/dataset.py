@@ -277,7 +277,9 @@ def rescale(
             values = _standardized(values)
             done.append("standardized")
         if (factor := factors.get(name, 1.0)) != 1:
-            values = _weighted(name, values, factor)
+            if np.abs(values).max() > np.finfo(np.float64).max / max(factor, 1.0):
+                raise ValueError(f"the weight of {name!r} is too large, got {factor:g}")
+            values = values * factor
             done.append(f"× {factor:g}")
         columns.append(values)
         names.append(f"{name} ({', '.join(done)})" if done else name)
@@ -303,10 +305,3 @@ def _standardized(values):
     scaled = values / np.abs(values).max()  # sums and squares of huge numbers would overflow
     centered = scaled - scaled.mean()
     return centered / centered.std()
-
-
-def _weighted(name, values, factor):
-    largest = np.finfo(np.float64).max
-    if np.abs(values).max() > largest / max(factor, 1.0):
-        raise ValueError(f"the weight of {name!r} is too large, got {factor:g}")
-    return values * factor

@@ -50,10 +50,6 @@ class ColumnScales(param.Parameterized):
             if found.name in names and found.no_log:
                 raise ValueError(f"column {found.name!r} stays as it is: {found.no_log}")
 
-    def restore_scales(self, data, names):
-        """Set the scales to those in `data` that belong to these columns."""
-        self.param.update(**scaling_of({**data, "columns": names}))
-
 
 def scaling_of(data):
     """Return the scales in `data` of its columns, as `kdegraph.datasets.rescale` takes them."""

@@ -155,17 +155,13 @@ class Upload(ColumnScales, Source):
     def loader(self):
         if self.file is None:
             return None
-        file, contents, pixels = self.file, self.contents, self.pixels
+        file, metric, pixels = self.file, self.metric, self.pixels
+        contents = self.contents if self._contents_of is file else None
         wanted = self._wanted_of(file)
-        metric = self.metric
         is_new = self._opened.file is not file and not wanted
-        options = {"dropna": self.incomplete or is_new}
-        if self._contents_of is file:
+        if contents is not None:
             wanted = {name: getattr(self, name) for name in COLUMN_CHOICES}
-        else:
-            contents = None
-        if wanted:
-            options |= _chosen(wanted)
+        options = {"dropna": self.incomplete or is_new, **(_chosen(wanted) if wanted else {})}
 
         def load():
             found = contents
@@ -216,11 +212,12 @@ class Upload(ColumnScales, Source):
             *(column.name for column in self.contents.columns if column.classifies),
         ]
         with param.parameterized.batch_call_watchers(self):
-            self.restore_scales(wanted, names)
             label = wanted.get("label_column") or self.contents.suggested_label or NO_LABELS
             columns = wanted["columns"] if wanted else self.contents.suggested_features
             self.param.update(
-                columns=[name for name in columns if name in names], label_column=label
+                columns=[name for name in columns if name in names],
+                label_column=label,
+                **scaling_of({**wanted, "columns": names}),
             )
 
     def restore(self, data):
