@@ -82,6 +82,10 @@ FILES = {
         lambda: parquet_bytes({f"c{i}": pa.array([0]) for i in range(20_000)}),
         "has more than 10,000 columns or row groups; a table may have 4,096",
     ),
+    "footer.parquet": (
+        lambda: b"PAR1" + bytes(2**25 + 2**20) + (2**25 + 2**20).to_bytes(4, "little") + b"PAR1",
+        "has a footer of 33.0 MiB, the limit is 32.0 MiB; write it with fewer columns",
+    ),
     "text.parquet": (lambda: with_texts("x"), ""),
     "bytes.parquet": (lambda: with_texts(b"x"), ""),
     "wide.npy": (lambda: npy_bytes(zeros(2, MILLION)), f"has 1,000,000 {MANY}"),

@@ -394,7 +394,7 @@ def _check_features(table, features, mixed):
             )
 
 
-def check_complete(table: Table, features: Sequence[Column], finite: NDArray[np.bool_]) -> None:
+def check_complete(table: Table, features: Sequence[Any], finite: Any) -> None:
     """Refuse a table if some rows are not `finite`, and name the first cell in `features`."""
     if finite.all():
         return
