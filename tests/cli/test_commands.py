@@ -333,5 +333,7 @@ def test_sample_lists_and_writes(run, tmp_path):
     assert data.y is not None
     assert run("sample", "uniform", "-n", 5, "-o", "u.csv").exit_code == 0
     assert (tmp_path / "u.csv").read_text().startswith("x,y\n")
-    assert_refused(run("sample", "moon", "-o", "u.csv"), "'moon' is not one of moons, circles")
+    assert_refused(
+        run("sample", "moon", "-o", "u.csv"), "unknown name 'moon'; choose one of 'moons'"
+    )
     assert_refused(run("sample", "moons"), "-o points.csv")

@@ -161,11 +161,6 @@ class Dataset:
                 f"the points of {self.name or 'this data set'} are not the pixels of an image, "
                 "so their labels do not make a picture"
             )
-        labels = as_array(labels, "labels")
-        if labels.shape != (self.n_points,):
-            raise ValueError(
-                f"labels must have shape ({self.n_points},), one per point, got {labels.shape}"
-            )
         height, width = self.image.shape[:2]
         return expand_labels(labels, self.shape, (height, width))
 
