@@ -61,16 +61,16 @@ def scaling_of(data):
     }
 
 
-def checked_scales(data):
-    """Check scales from outside as far as possible without the file, and return them."""
+def checked_choices(data):
+    """Check columns and scales from outside as far as possible without the file; return them."""
     try:
-        return {kind: _checked(kind, data[kind]) for kind in SCALES}
+        return {kind: _checked(kind, data[kind]) for kind in ("columns", *SCALES)}
     except TypeError as error:
         raise ValueError(str(error)) from None
 
 
 def _checked(kind, value):
-    """Check the type of a value for one of `SCALES`, and return it."""
+    """Check the type of columns, or of a value for one of `SCALES`, and return it."""
     if kind == "weights":
         if not isinstance(value, dict):
             raise TypeError(f"weights must be a dict of numbers by name, got {quoted(value)}")

@@ -15,7 +15,7 @@ from ..point_columns import TableDataset
 from ..uploads import PART_BYTES, StoredFile
 from .base import Source
 from .column_facts import facts
-from .column_scales import SCALES, ColumnScales, checked_scales, scaling_of
+from .column_scales import SCALES, ColumnScales, checked_choices, scaling_of
 from .generators import PIXELS
 from .places import are_places, with_metric
 
@@ -237,16 +237,9 @@ class Upload(ColumnScales, Source):
         data = {**self.defaults(), "file": opened, **data}
         if opened is not None and data["file"] == opened:
             data["file"] = self.file
-        columns, label, file = data["columns"], data["label_column"], data["file"]
-        if not (
-            isinstance(columns, list)
-            and all(isinstance(name, str) for name in columns)
-            and isinstance(label, str)
-        ):
-            found = f"{quoted(columns)} and {quoted(label)}"
-            raise ValueError(
-                f"columns must be a list of names and label_column a name, got {found}"
-            )
+        chosen, label, file = checked_choices(data), data["label_column"], data["file"]
+        if not isinstance(label, str):
+            raise ValueError(f"label_column must be the name of a column, got {quoted(label)}")
         if file is not None and file is not self.file and not isinstance(file, StoredFile):
             advice = "choose it under Data, or open a session file"
             raise ValueError(f"the file {quoted(file)} cannot be part of an address: {advice}")
@@ -254,10 +247,10 @@ class Upload(ColumnScales, Source):
         return {
             **self.defaults(),
             **super().checked(rest),
+            **chosen,
             "file": file,
-            "columns": [name for name in columns if name != label],
+            "columns": [name for name in chosen["columns"] if name != label],
             "label_column": label,
-            **checked_scales(data),
         }
 
     def addressed(self, data):
