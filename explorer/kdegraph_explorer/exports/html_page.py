@@ -5,8 +5,7 @@ from bokeh.embed import components
 from bokeh.layouts import column, row
 from bokeh.models import BoxSelectTool, ColumnDataSource, Div, HoverTool, PlainText
 from bokeh.resources import Resources
-from jinja2 import Environment
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from ..drawing.eigenvalue_plot import EigenvaluePlot
 from ..drawing.figures import plain_figure
@@ -22,12 +21,10 @@ PAGE = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<title>{{ title | e }}</title>
-{%- for resource in resources %}
-<script>{{ resource }}</script>
-{%- endfor %}
+<title>{title}</title>
+{scripts}
 </head>
-<body>{{ place }}{{ script }}</body>
+<body>{place}{script}</body>
 </html>
 """
 
@@ -58,9 +55,9 @@ def write(session):
     # Bokeh's own function for this would add the scripts of Panel, which look for further files.
     script, place = components(page)
     resources = Resources(mode="inline", components=["bokeh", "bokeh-widgets"])
-    template = Environment(autoescape=False).from_string(PAGE)
-    values = {"title": still.title, "resources": resources.js_raw, "place": place, "script": script}
-    return template.render(values).encode()
+    scripts = "".join(f"<script>{one}</script>" for one in resources.js_raw)
+    title = escape(still.title)
+    return PAGE.format(title=title, scripts=scripts, place=place, script=script).encode()
 
 
 def _text(markup, width=WIDTH):
