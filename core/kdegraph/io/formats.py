@@ -16,6 +16,7 @@ from kdegraph.io.text import check_lines, n_lines, to_utf8
 SAMPLE = 2**20
 # Bytes of the header of a point cloud.
 MAX_HEADER = 2**16
+HEADER = " in its header"  # where errors are
 PLY_TYPES = {
     **dict.fromkeys(("char", "int8"), "i1"),
     **dict.fromkeys(("uchar", "uint8"), "u1"),
@@ -71,7 +72,7 @@ def read_arff(data, name, max_bytes):
 def read_ply(data, name, max_bytes):
     """Read the vertices of a PLY file."""
     header, body = _header(data, rb"ply\s.*?^end_header\r?\n", name)
-    with refusing(name, "PLY", StopIteration, LookupError, ValueError):
+    with refusing(name, "PLY", StopIteration, LookupError, ValueError, where=HEADER):
         encoding = next(words[1] for words in header if words[0] == "format")
         n = next(int(words[2]) for words in header if words[:2] == ["element", "vertex"])
         elements = [i for i, words in enumerate(header) if words[0] in ("element", "end_header")]
@@ -86,7 +87,7 @@ def read_ply(data, name, max_bytes):
 def read_pcd(data, name, max_bytes):
     """Read a file of the Point Cloud Library."""
     header, body = _header(data, rb".*?^DATA .*?\n", name)
-    with refusing(name, "PCD", LookupError, ValueError):
+    with refusing(name, "PCD", LookupError, ValueError, where=HEADER):
         found = {words[0]: words[1:] for words in header}
         n, names = int(found["POINTS"][0]), found["FIELDS"]
         counts = [int(count) for count in found.get("COUNT", "1" * len(names))]
@@ -113,7 +114,7 @@ def _header(data, pattern, name):
 
 def read_fcs(data, name, max_bytes):
     """Read the events of flow cytometry."""
-    with refusing(name, "FCS", LookupError, ValueError):
+    with refusing(name, "FCS", LookupError, ValueError, where=HEADER):
         first, last, start = (int(data[i : i + 8]) for i in (10, 18, 26))
         text = data[first : last + 1].decode("latin-1")
         words = text[1:].split(text[0])

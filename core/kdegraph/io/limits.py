@@ -27,14 +27,13 @@ ADVICE = "keep the columns that matter, or pass an array in Python"
 
 
 @contextmanager
-def refusing(name: str, kind: str, *errors: type[Exception]) -> Iterator[None]:
-    """Turn errors on the content of a file into a ValueError that says it is not of this kind."""
+def refusing(name: str, kind: str, *errors: type[Exception], where: str = "") -> Iterator[None]:
+    """Turn errors on the content of a file into a ValueError that says what cannot be read."""
     try:
         yield
     except errors as error:
-        reason = str(error).strip() or "a part of it is missing"
-        if isinstance(error, LookupError):
-            reason = f"{error!r} in its header"
+        reason = repr(error) if isinstance(error, LookupError) else str(error).strip()
+        reason = (reason or "something is missing") + where
         raise ValueError(f"{name} cannot be read as {kind}: {reason}") from None
 
 
