@@ -205,10 +205,8 @@ def read_input(file, options):
     source = sys.stdin.buffer.read(max_bytes + 1) if file == "-" else file
     contents = datasets.read(source, max_bytes=max_bytes)
     if isinstance(contents, datasets.Picture):
-        scaled = options.scale == "standardize"
         chosen = options.columns or options.categories or options.id is not None
-        chosen = chosen or options.label not in (None, "none")
-        if chosen or scaled:
+        if chosen or options.label not in (None, "none") or options.scale == "standardize":
             raise ValueError(
                 f"{file} is a picture: its points are its pixels, there are no columns or labels "
                 "to choose, and no columns to standardize"
