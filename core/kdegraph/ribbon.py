@@ -306,8 +306,10 @@ def _clusters_at(points, parts, sigma, bounds, seed, progress):
     if k > 1:
         stability = np.zeros(k)
         for rows, part in parts:
+            again = np.zeros(len(part), np.int32)
             graph = similarity_graph(part, sigma=sigma, n_rounds=N_ROUNDS, **options)
-            again = spectral_clustering(graph, k, **options).labels
+            if np.count_nonzero(np.diff(graph.adjacency.indptr)) >= k:  # vertices with an edge
+                again = spectral_clustering(graph, k, **options).labels
             stability += jaccard_indices(labels[rows], again, k) / len(parts)
     return _AtScale(labels, stability, number.confidence, gap)
 
