@@ -3,7 +3,8 @@
 import numpy as np
 from kdegraph import cluster_scales
 
-FIRST_POINTS = 1_000  # of which bands are shown within about a second
+FIRST_POINTS = 1_000  # whose bands are shown within about a second
+MANY_POINTS = 3_000  # of more points, those are shown first
 ALIKE = 0.5  # Jaccard index above which a band has the color of a cluster
 
 
@@ -11,7 +12,7 @@ def find_bands(dataset, progress, publish):
     """Return the `ClusterScales` of points and True; `publish` is called with that of a part of
     many points and False.
     """
-    if dataset.n_points > FIRST_POINTS:
+    if dataset.n_points > MANY_POINTS:
         few = cluster_scales(dataset.embedded, max_points=FIRST_POINTS, seed=0, progress=progress)
         publish((few, False))
     return cluster_scales(dataset.embedded, seed=0, progress=progress), True

@@ -15,7 +15,7 @@ from .palette import BETWEEN, MARK, METHOD, cluster_colors
 
 BANDS = ("xs", "ys", "color", "alpha", "sigma", "size", "stability")
 GAPS = ("sigma", "gap", "number", "confidence")
-LEFT = 44  # pixels of the numbers beside the lower figure; the axes of both begin there
+LEFT = 56  # pixels of the numbers beside the lower figure; the axes of both begin there
 
 
 class RibbonPlot:
@@ -51,7 +51,7 @@ class RibbonPlot:
         drawn = self.figure.patches("xs", "ys", source=self._bands, name="bands", **look)
         tips = [("σ", "@sigma{0.000}"), ("points", "@size{0,0}"), ("stability", "@stability{0.00}")]
         self.figure.add_tools(HoverTool(renderers=[drawn], tooltips=tips))
-        self.figure.yaxis.visible = False
+        self.figure.axis.visible = False
 
     def _draw_gaps(self):
         look = {"source": self._gaps, "color": METHOD["kde"]}
@@ -72,6 +72,8 @@ class RibbonPlot:
         tips = [("clusters", "@number"), ("σ", "@sigma{0.000}"), ("eigengap", "@gap{0.000}")]
         self.gaps.add_tools(HoverTool(renderers=[dots], tooltips=tips))
         self.gaps.yaxis.ticker.desired_num_ticks = 3
+        self.gaps.xaxis.axis_label, self.gaps.yaxis.axis_label = "kernel width σ", "eigengap"
+        self.gaps.xaxis.axis_label_standoff = 2
 
     def clear(self):
         """Draw nothing."""
@@ -118,7 +120,8 @@ class RibbonPlot:
 
 
 def round_numbers(start, end):
-    """Return 1, 2 and 5 times the powers of ten between two numbers, or the powers alone."""
+    """Return round numbers between two positive ones: the more, the nearer these are."""
     powers = 10.0 ** np.arange(np.floor(np.log10(start)), np.ceil(np.log10(end)) + 1)
-    ticks = np.outer(powers, [1, 2, 5]).ravel() if len(powers) <= 5 else powers
+    steps = (1, 1.5, 2, 3, 5, 7) if end < 15 * start else (1, 2, 5) if end < 1e4 * start else (1,)
+    ticks = np.outer(powers, steps).ravel()
     return ticks[(ticks >= start) & (ticks <= end)].tolist()

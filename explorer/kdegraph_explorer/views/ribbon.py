@@ -8,8 +8,9 @@ from bokeh.events import Pan, Tap
 
 from ..algorithm.ribbon import find_bands, numbers_of_bands
 from ..drawing.ribbon_plot import RibbonPlot
+from ..results import METHODS
 from . import describe
-from .base import Description, View, beside, figure_pane
+from .base import Description, View, beside, caption_of, figure_pane
 from .markup import styled_text
 from .plots import PLOTTED, LinkedPlots, graph_and_clusters
 from .widgets import button, row
@@ -36,7 +37,7 @@ class RibbonView(View):
         self._plots = LinkedPlots(
             session,
             {"ribbon": "Scales: points and edges"},
-            partial(graph_and_clusters, self.state),
+            lambda key: graph_and_clusters(self.state, "kde"),
             colored=True,
         )
         self.frame = self._plots.frame
@@ -64,23 +65,23 @@ class RibbonView(View):
 
     def _lay_out(self):
         gaps = figure_pane(self.plot.gaps, "scales-gaps")
-        gaps.param.update(sizing_mode="stretch_width", height=120, min_height=100)
+        gaps.param.update(sizing_mode="stretch_width", height=140, min_height=110)
         ribbon = self.card(
             "Clusters at each scale",
-            "from small σ to large; a click or drag takes σ and the number of clusters",
-            row(self.words, self._bar, self.halt, self.again, height=31),
+            "high: large, faint: luck; a click takes σ and k",
+            row(self.words, self._bar, self.halt, self.again, height=34),
             figure_pane(self.plot.figure, "scales-bands"),
             gaps,
             figure=self.plot.figure.name,
             describe=self.describe_bands,
         )
-        points = self.card(
-            "KDE graph",
-            "at the σ of the red line",
+        self._points = self.card(
+            METHODS["kde"],
+            "",
             figure_pane(self._plots["ribbon"].figure, "scales-points"),
             describe=partial(describe.clusters, self.state, "kde"),
         )
-        return beside(ribbon, points, widths=[6, 5], min_height=240)
+        return beside(ribbon, self._points, widths=[6, 5], min_height=240)
 
     def start(self):
         """Find the bands of the points that are shown."""
@@ -144,7 +145,11 @@ class RibbonView(View):
         if self._drawn is None or any(a is not b for a, b in zip(drawn, self._drawn, strict=True)):
             self._drawn = drawn
             self.plot.show(self.found, numbers_of_bands(self.found, outcome.colors))
-        self.plot.mark(float(np.exp(np.mean(np.log(outcome.graph.sigma)))))
+        is_local = outcome.bandwidth.is_local
+        self.plot.mark(None if is_local else outcome.graph.sigma)
+        caption_of(self._points).sentence = (
+            f"{outcome.bandwidth.words}: none of these scales" if is_local else "at the red line"
+        )
 
     def _take(self, dataset, found):
         if dataset is self.state.shown:
@@ -178,12 +183,12 @@ class RibbonView(View):
 
 
 def summary(found):
-    """Return the numbers of clusters from small scales to large in words."""
+    """Return the numbers of clusters from small scales to large ones, in words."""
     changes = np.flatnonzero(np.diff(found.n_clusters)) + 1
     runs = np.split(np.arange(len(found.sigma)), changes)
     words = [
         f"{found.n_clusters[run[0]]} from σ = {found.sigma[run[0]]:.2g}"
         for run in runs
-        if len(run) > 1
+        if len(run) > 1 or run is runs[-1]
     ]
-    return "Number of clusters: " + ", ".join(words) + "."
+    return "Clusters: " + ", ".join(words) + "."
