@@ -1,5 +1,6 @@
 """Follow clusters from scale to scale, and outline them as bands that split and merge."""
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -65,7 +66,7 @@ def parents(numbered: NDArray[np.int32]) -> list[dict[int, int]]:
     next scale with most of its points.
     """
     found = []
-    for own, following in zip(numbered[:-1], numbered[1:], strict=True):
+    for own, following in itertools.pairwise(numbered):
         pairs, counts = np.unique(np.stack([own, following]), axis=1, return_counts=True)
         ascending = np.argsort(counts, kind="stable")  # the last one has most points
         found.append(dict(pairs[:, ascending].T.tolist()))

@@ -106,8 +106,8 @@ class ClusterScales:
         >>> import kdegraph
         >>> X = kdegraph.datasets.make("blobs", n=300, seed=0).X
         >>> found = kdegraph.cluster_scales(X, [0.5, 1.0], seed=0)
-        >>> found.to_arrow().select(["sigma", "cluster", "size", "parent"]).slice(2, 2).to_pylist()
-        [{'sigma': 0.5, 'cluster': 2, 'size': 100, 'parent': 2}, {'sigma': 1.0, 'cluster': 0, 'size': 100, 'parent': None}]
+        >>> found.to_arrow().slice(2, 2).select(["cluster", "size", "parent"]).to_pydict()
+        {'cluster': [2, 0], 'size': [100, 100], 'parent': [2, None]}
         """
         import pyarrow as pa
 

@@ -1,10 +1,13 @@
 """Clusters at a range of scales: bands that last, split and merge."""
 
+import itertools
+
 import kdegraph
 import numpy as np
 import promises
 import pytest
 from kdegraph.bands import follow, parents
+from kdegraph.ribbon import jaccard_indices
 from sklearn.metrics import adjusted_rand_score
 
 PAIRS = np.array([(x + dx, y) for x, y in [(0, 0), (10, 0), (5, 9)] for dx in (-1, 1)])
@@ -21,7 +24,8 @@ def test_groups_of_groups_are_six_bands_then_three_then_one():
     X, truth = nested(900)
     found = kdegraph.cluster_scales(X, [0.4, 0.5, 2.5, 3.0, 60.0], seed=0)
     assert found.n_clusters.tolist() == [6, 6, 3, 3, 1]
-    for labels, right in zip(found.labels, [truth, truth, truth // 2, truth // 2, 0 * truth]):
+    expected = [truth, truth, truth // 2, truth // 2, 0 * truth]
+    for labels, right in zip(found.labels, expected, strict=True):
         assert adjusted_rand_score(right, labels) == 1
     rows = found.to_arrow().to_pylist()
     assert [row["sigma"] for row in rows] == np.repeat(found.sigma, found.n_clusters).tolist()
@@ -75,6 +79,15 @@ def test_a_cluster_keeps_its_number_while_most_points_stay():
     assert parents(found) == [{3: 0, 4: 0, 2: 2, 1: 1}, {0: 0, 2: 0, 1: 1}]
 
 
+def test_the_stability_in_a_replicate_is_the_jaccard_index_with_the_closest_cluster():
+    labels, again = np.random.default_rng(0).integers([[4], [3]], size=(2, 50))
+    sets = [
+        [set(np.flatnonzero(one == c)) for c in range(k)] for one, k in ((labels, 4), (again, 3))
+    ]
+    expected = [max(len(a & b) / len(a | b) for b in sets[1]) for a in sets[0]]
+    np.testing.assert_allclose(jaccard_indices(labels, again, 4), expected)
+
+
 def test_bands_are_as_high_as_clusters_are_large_and_the_points_between_fill_them():
     X, _ = nested(300)
     found = kdegraph.cluster_scales(X, [0.4, 3.0], seed=0)
@@ -92,7 +105,7 @@ def test_bands_are_as_high_as_clusters_are_large_and_the_points_between_fill_the
         assert one.high[-1] <= after.high[0] + 1e-12
     for scale in (0, 1):  # bands do not overlap
         edges = sorted((one.low[0], one.high[0]) for one in blocks.values() if one.scale == scale)
-        assert all(high < low for (_, high), (low, _) in zip(edges, edges[1:]))
+        assert all(high < low for (_, high), (low, _) in itertools.pairwise(edges))
 
 
 def test_a_part_of_many_points_is_used():
@@ -123,9 +136,16 @@ def test_odd_points_have_bands_too(X):
     assert np.isfinite(found.sigma).all()
     table = found.to_arrow()
     assert np.sum(table["size"].to_numpy()) == n * len(found.sigma)
-    for labels, number, stable in zip(found.labels, found.n_clusters, found.stability):
+    for labels, number, stable in zip(found.labels, found.n_clusters, found.stability, strict=True):
         assert len(np.unique(labels)) == number == np.count_nonzero(np.isfinite(stable))
     assert all(np.isfinite(one.high).all() for one in found.outlines())
+
+
+def test_a_scale_at_which_hardly_any_point_has_a_neighbor_is_no_error():
+    X = np.random.default_rng(0).uniform(size=(40, 5))
+    found = kdegraph.cluster_scales(X, np.geomspace(1e-5, 10, 14), seed=1)
+    assert found.n_clusters.max() > 1
+    assert ((found.stability >= 0) | np.isnan(found.stability)).all()
 
 
 def test_the_other_distances_have_bands_too():

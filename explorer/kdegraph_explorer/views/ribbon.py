@@ -186,6 +186,8 @@ def summary(found):
     """Return the numbers of clusters from small scales to large ones, in words."""
     changes = np.flatnonzero(np.diff(found.n_clusters)) + 1
     runs = np.split(np.arange(len(found.sigma)), changes)
+    if len(runs) == 1:
+        return f"Clusters: {found.n_clusters[0]} at every scale."
     words = [
         f"{found.n_clusters[run[0]]} from σ = {found.sigma[run[0]]:.2g}"
         for run in runs
