@@ -213,6 +213,7 @@ def cluster_scales(
     Returns
     -------
     ClusterScales
+        The clusters at each scale, with the methods `to_arrow` and `plot`.
 
     Raises
     ------
@@ -269,7 +270,7 @@ def cluster_scales(
         stability[i, labels[i]] = one.stability[one.labels]
     return ClusterScales(
         sigma=sigmas,
-        n_clusters=np.array([one.labels.max() + 1 for one in found]),
+        n_clusters=np.array([int(one.labels.max()) + 1 for one in found]),
         confidence=np.array([one.confidence for one in found]),
         eigengap=np.array([one.eigengap for one in found]),
         rows=rows,
