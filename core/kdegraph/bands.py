@@ -62,15 +62,15 @@ def follow(labelings: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 def parents(numbered: NDArray[np.int32]) -> list[dict[int, int]]:
-    """Return for each scale but the last the number of each cluster, and that of the cluster at the
-    next scale with most of its points.
+    """Return for each scale the number of each cluster, and that of the cluster at the next scale
+    with most of its points; nothing for the last scale.
     """
-    found = []
+    found: list[dict[int, int]] = []
     for own, following in itertools.pairwise(numbered):
         pairs, counts = np.unique(np.stack([own, following]), axis=1, return_counts=True)
         ascending = np.argsort(counts, kind="stable")  # the last one has most points
         found.append(dict(pairs[:, ascending].T.tolist()))
-    return found
+    return [*found, {}]
 
 
 def opacity(stability):

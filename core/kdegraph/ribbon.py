@@ -111,26 +111,21 @@ class ClusterScales:
         """
         import pyarrow as pa
 
-        above: list[dict[int, int]] = [*parents(self.labels), {}]
-        rows = []
-        for i, sigma in enumerate(self.sigma.tolist()):
-            shared = {
-                "n_clusters": int(self.n_clusters[i]),
-                "confidence": float(self.confidence[i]),
-                "eigengap": float(self.eigengap[i]),
+        scale, cluster = np.nonzero(np.isfinite(self.stability))
+        places = list(zip(scale.tolist(), cluster.tolist(), strict=True))
+        above = parents(self.labels)
+        return pa.table(
+            {
+                "sigma": self.sigma[scale],
+                "cluster": cluster,
+                "size": [np.count_nonzero(self.labels[i] == number) for i, number in places],
+                "stability": self.stability[scale, cluster],
+                "parent": pa.array([above[i].get(number) for i, number in places], pa.int64()),
+                "n_clusters": self.n_clusters[scale],
+                "confidence": self.confidence[scale],
+                "eigengap": self.eigengap[scale],
             }
-            for cluster, size in zip(*np.unique(self.labels[i], return_counts=True), strict=True):
-                rows.append(
-                    {
-                        "sigma": sigma,
-                        "cluster": int(cluster),
-                        "size": int(size),
-                        "stability": float(self.stability[i, cluster]),
-                        "parent": above[i].get(int(cluster)),
-                        **shared,
-                    }
-                )
-        return pa.Table.from_pylist(rows)
+        )
 
     def outlines(self) -> list[Outline]:
         """Return the outlines of the bands of clusters, and of the points between them.

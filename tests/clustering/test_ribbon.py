@@ -76,7 +76,7 @@ def test_a_cluster_keeps_its_number_while_most_points_stay():
     np.testing.assert_array_equal(found[1], np.repeat([0, 2, 1], [4, 2, 4]))
     # Half of the points of cluster 0 are in either part: no part is that cluster any more.
     np.testing.assert_array_equal(found[0], np.repeat([3, 4, 2, 1], [2, 2, 2, 4]))
-    assert parents(found) == [{3: 0, 4: 0, 2: 2, 1: 1}, {0: 0, 2: 0, 1: 1}]
+    assert parents(found) == [{3: 0, 4: 0, 2: 2, 1: 1}, {0: 0, 2: 0, 1: 1}, {}]
 
 
 def test_the_stability_in_a_replicate_is_the_jaccard_index_with_the_closest_cluster():
