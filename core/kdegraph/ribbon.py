@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, isqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +34,9 @@ SMALLEST, PAIRS = 1 / 3, 0.95
 # difference to the clusters and takes most of the time.
 N_ROUNDS = 20
 TOLERANCE = 1e-3  # of the eigenvectors
+# Points that are used, and their pairs times coordinates, all of which some samplers go through in
+# more than three dimensions.
+MAX_POINTS, MAX_WORK = 10_000, 3e8
 MAX_ROWS = 2_000  # of the eigenvectors that decide on the number of clusters
 
 
@@ -177,7 +180,7 @@ def cluster_scales(
     scales: ArrayLike | None = None,
     *,
     max_clusters: int = 16,
-    max_points: int = 10_000,
+    max_points: int | None = None,
     metric: str = "euclidean",
     seed: int | None = None,
     progress: Callable[[str, float], object] | None = None,
@@ -196,8 +199,9 @@ def cluster_scales(
         distance within which 95 % of the pairs of points are.
     max_clusters : int, default=16
         Largest number of clusters at a scale.
-    max_points : int, default=10000
-        Largest number of points that are used; a random part stands for more.
+    max_points : int, optional
+        Largest number of points that are used; a random part stands for more. By default 10,000 in
+        up to three dimensions, 3,900 in 20, and 620 in 784.
     metric : {"euclidean", "cosine", "haversine"}
         The distance, see `similarity_graph`.
     seed : int, optional
@@ -247,6 +251,8 @@ def cluster_scales(
     """
     points, seed = points_of(X, metric, keep_single=True), check_seed(seed)
     bounds = Bounds.checked(1, max_clusters)
+    if max_points is None:
+        max_points = min(MAX_POINTS, isqrt(int(MAX_WORK * len(points) / max(1, points.size))))
     rows = _part(len(points), check_count(max_points, "max_points"), seed)
     points = points[rows] if len(rows) < len(points) else points
     sigmas = automatic_scales(points, seed) if scales is None else _check_scales(scales)

@@ -114,6 +114,8 @@ def test_a_part_of_many_points_is_used():
     assert found.labels.shape == (2, 500)
     assert len(np.unique(found.rows)) == 500
     assert adjusted_rand_score(truth[found.rows], found.labels[0]) == 1
+    assert len(kdegraph.cluster_scales(np.eye(700)[:, :600], [1.0], seed=0).rows) == 700
+    assert len(kdegraph.cluster_scales(np.eye(800, 784) + 1e-9, [1.0], seed=0).rows) == 618
 
 
 @pytest.mark.parametrize(

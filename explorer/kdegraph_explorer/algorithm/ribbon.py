@@ -4,7 +4,8 @@ import numpy as np
 from kdegraph import cluster_scales
 
 FIRST_POINTS = 1_000  # whose bands are shown within about a second
-MANY_POINTS = 3_000  # of more points, those are shown first
+MANY_POINTS = 3_000  # of more points, those are shown first ...
+MANY_DIMENSIONS = 30  # ... but not in more dimensions, where all that are used are hardly more
 ALIKE = 0.5  # Jaccard index above which a band has the color of a cluster
 
 
@@ -12,7 +13,8 @@ def find_bands(dataset, progress, publish):
     """Return the `ClusterScales` of points and True; `publish` is called with that of a part of
     many points and False.
     """
-    if dataset.n_points > MANY_POINTS:
+    n, d = dataset.embedded.shape
+    if n > MANY_POINTS and d <= MANY_DIMENSIONS:
         few = cluster_scales(dataset.embedded, max_points=FIRST_POINTS, seed=0, progress=progress)
         publish((few, False))
     return cluster_scales(dataset.embedded, seed=0, progress=progress), True
