@@ -94,6 +94,9 @@ def test_bands_of_a_part_come_first_and_can_be_all(explore, monkeypatch):
     assert words(shown).startswith("100 of 300 points: ")
     assert shown.again.visible
     assert not shown.halt.visible
+    happen(shown.plot.figure, Tap, sx=0, sy=0, x=shown.found.sigma[-1], y=0.0)
+    settle(explorer)
+    assert explorer.session.state.n_clusters == 1
     shown.start()
     settle(explorer)
     assert sizes == [100, 100, 300]

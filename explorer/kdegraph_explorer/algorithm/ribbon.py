@@ -22,8 +22,11 @@ def find_bands(dataset, progress, publish):
 
 def numbers_of_bands(found, colors):
     """Return for each band of a `ClusterScales` the number of the cluster that it is, by the colors
-    (n,) of the points; bands that are no cluster have numbers after these.
+    (n,) of the points; bands that are no cluster have numbers after these. Without colors, their
+    own numbers are returned.
     """
+    if colors is None:
+        return np.arange(found.stability.shape[1])
     from scipy.optimize import linear_sum_assignment  # slow to import
 
     colors = colors[found.rows]

@@ -14,7 +14,7 @@ from .figures import GLYPH_TEXT, plain_figure
 from .palette import BETWEEN, MARK, METHOD, cluster_colors
 
 BANDS = ("xs", "ys", "color", "alpha", "sigma", "size", "stability")
-GAPS = ("sigma", "gap", "number", "confidence")
+GAPS = ("sigma", "gap", "number")
 LEFT = 56  # pixels of the numbers beside the lower figure; the axes of both begin there
 
 
@@ -44,6 +44,7 @@ class RibbonPlot:
             figure.ygrid.visible = False
         self._draw_bands()
         self._draw_gaps()
+        self.clear()
 
     def _draw_bands(self):
         look = {"fill_color": "color", "fill_alpha": "alpha", "line_color": None}
@@ -51,7 +52,7 @@ class RibbonPlot:
         drawn = self.figure.patches("xs", "ys", source=self._bands, name="bands", **look)
         tips = [("σ", "@sigma{0.000}"), ("points", "@size{0,0}"), ("stability", "@stability{0.00}")]
         self.figure.add_tools(HoverTool(renderers=[drawn], tooltips=tips))
-        self.figure.axis.visible = False
+        self.figure.axis.visible = False  # it is that of the lower figure
 
     def _draw_gaps(self):
         look = {"source": self._gaps, "color": METHOD["kde"]}
@@ -79,6 +80,11 @@ class RibbonPlot:
         """Draw nothing."""
         for source in (self._flows, self._bands, self._gaps):
             source.data = {name: [] for name in source.data}
+        self.mark(None)
+        self._show_axes(False)
+
+    def _show_axes(self, visible):
+        self.gaps.axis.visible = self.figure.xgrid.visible = self.gaps.xgrid.visible = visible
 
     def show(self, found, numbers):
         """Draw a `ClusterScales`; `numbers` are those of the colors of its bands."""
@@ -103,11 +109,11 @@ class RibbonPlot:
             "sigma": found.sigma,
             "gap": gaps,
             "number": [str(number) for number in found.n_clusters],
-            "confidence": found.confidence,
         }
         height = 0.04 + max(one.high.max() for one in outlines)
         self.figure.y_range.update(start=-height, end=height)
         self.gaps.y_range.update(start=0, end=1.45 * max(gaps.max(), 1e-3))
+        self._show_axes(True)
         ends = 10 ** np.array([outlines[0].x[0], max(one.x[-1] for one in outlines)])
         self.figure.x_range.update(start=ends[0] / 1.03, end=ends[1] * 1.03)
         for figure in (self.figure, self.gaps):

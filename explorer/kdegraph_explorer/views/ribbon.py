@@ -86,7 +86,7 @@ class RibbonView(View):
     def start(self):
         """Find the bands of the points that are shown."""
         self._bar.value = 0
-        self._job.request(self.state.shown, replace=True)
+        self._job.request(self._dataset, replace=True)
         self._turn("under way")
 
     def stop(self):
@@ -106,9 +106,10 @@ class RibbonView(View):
         if self.found is None or x is None or x <= 0:
             return
         i = int(np.argmin(np.abs(np.log(self.found.sigma / x))))
-        wanted = {"sigma": float(self.found.sigma[i]), "n_clusters": int(self.found.n_clusters[i])}
+        sigma, n_clusters = float(self.found.sigma[i]), int(self.found.n_clusters[i])
+        wanted = {"bandwidth": "one", "sigma": sigma, "n_clusters": n_clusters}
         if any(getattr(self.state, name) != value for name, value in wanted.items()):
-            self.state.choose(bandwidth="one", **wanted)
+            self.state.choose(**wanted)
 
     def describe_bands(self, full):
         """Describe the bands; see `card`."""
@@ -137,22 +138,30 @@ class RibbonView(View):
         self._draw()
 
     def _draw(self):
-        outcome = self.state.outcome("kde")
-        if self.found is None or outcome is None:
-            self.plot.mark(None)
+        if self.found is None or self._dataset is not self.state.shown:
             return
-        drawn = self.found, outcome.colors
+        outcome = self.state.outcome("kde")
+        drawn = self.found, None if outcome is None else outcome.colors
         if self._drawn is None or any(a is not b for a, b in zip(drawn, self._drawn, strict=True)):
             self._drawn = drawn
-            self.plot.show(self.found, numbers_of_bands(self.found, outcome.colors))
-        is_local = outcome.bandwidth.is_local
-        self.plot.mark(None if is_local else outcome.graph.sigma)
-        caption_of(self._points).sentence = (
-            f"{outcome.bandwidth.words}: none of these scales" if is_local else "at the red line"
-        )
+            self.plot.show(self.found, numbers_of_bands(*drawn))
+        if outcome is None or outcome.bandwidth.is_local:
+            self.plot.mark(None)
+        else:
+            self.plot.mark(outcome.graph.sigma)
+        self._say_which_graph(outcome)
+
+    def _say_which_graph(self, outcome):
+        if outcome is None:
+            words = ""
+        elif outcome.bandwidth.is_local:
+            words = f"{outcome.bandwidth.words}: none of these scales"
+        else:
+            words = "at the red line"
+        caption_of(self._points).sentence = words
 
     def _take(self, dataset, found):
-        if dataset is self.state.shown:
+        if dataset is self._dataset:
             self.found, complete = found
             self._draw()
             self._turn("done" if complete else "under way")
@@ -168,7 +177,6 @@ class RibbonView(View):
 
     def _say(self):
         """Say what is drawn, and why where that is nothing."""
-        n = 0 if self.state.shown is None else self.state.shown.n_points
         if self._progress == "none":
             words = "Scales are for points: the segments of a photograph are chosen by k."
         elif self.found is None:
@@ -177,7 +185,7 @@ class RibbonView(View):
             words = "All points are at the same place: one cluster at any scale."
         else:
             words = summary(self.found)
-            if len(self.found.rows) < n:
+            if len(self.found.rows) < (n := self._dataset.n_points):
                 words = f"{len(self.found.rows):,} of {n:,} points: {words}"
         self.words.content = words
 
