@@ -59,6 +59,20 @@ class Fault(NamedTuple):
 
 FAULTS = (
     Fault(
+        "a part of a cluster is taken for the whole",
+        "core/kdegraph/bands.py",
+        "same = 2 * common > either",
+        "same = 4 * common > either",
+        "clustering/test_ribbon.py",
+    ),
+    Fault(
+        "bands of the last data are taken for those of the new ones",
+        "explorer/kdegraph_explorer/views/ribbon.py",
+        "if shown is not self._dataset:",
+        "if self._dataset is None:",
+        "explorer/test_ribbon.py",
+    ),
+    Fault(
         "links of pictures on a package index lead to pages about them",
         "scripts/build_hooks.py",
         'kind = "raw" if picture else "blob"',
