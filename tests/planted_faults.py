@@ -108,6 +108,27 @@ FAULTS = (
         "io/test_mixed_tables.py",
     ),
     Fault(
+        "the effect of a column in a cluster counts the ranks within the cluster",
+        "core/kdegraph/descriptions.py",
+        "(ranks[own].mean() - (len(own) + 1) / 2) / n_outside",
+        "ranks[own].mean() / len(ordered)",
+        "test_descriptions.py",
+    ),
+    Fault(
+        "the share of a category outside counts the cluster, too",
+        "core/kdegraph/descriptions.py",
+        "outside = (totals[own] - counts) / n_outside",
+        "outside = totals[own] / totals.sum()",
+        "test_descriptions.py",
+    ),
+    Fault(
+        "doubtful rows are taken for typical ones",
+        "core/kdegraph/descriptions.py",
+        "np.lexsort((deviations[i], doubt))",
+        "np.lexsort((deviations[i],))",
+        "test_descriptions.py",
+    ),
+    Fault(
         "neighboring columns of 0 and 1 are never one category",
         "core/kdegraph/io/mixed.py",
         "if np.min(total) == 1 and len(run) > 1:",
