@@ -172,7 +172,7 @@ def test_descriptions_show_themselves_and_become_a_table():
     values = (0, 3, "low size, <kind>: a", "<kind>", 2 / 3, "category", "a", 2 / 3, 0.0)
     assert tuple(table.to_pylist()[1].values()) == values
     assert table.num_rows == 4
-    assert found[1].differences[0].sentence == "higher in 100% of pairs; median 8 inside, 2 outside"
+    assert found[1].differences[0].sentence == "higher in 100% of pairs; median 8, outside 2"
     assert found[0].differences[1].sentence == "a: 67% inside, 0% outside"
     assert describe_clusters({"x": [1.0]}, [0]).to_arrow().num_rows == 0
 

@@ -62,9 +62,10 @@ class Difference(NamedTuple):
     def sentence(self) -> str:
         """Return the difference in words and numbers."""
         if self.value:
-            return f"{self.value}: {self.inside:.0%} inside, {self.outside:.0%} outside"
-        medians = f"median {in_short(self.inside)} inside, {in_short(self.outside)} outside"
-        return f"{self.kind}er in {(1 + abs(self.effect)) / 2:.0%} of pairs; {medians}"
+            inside, outside = map(_percent, (self.inside, self.outside))
+            return f"{self.value}: {inside} inside, {outside} outside"
+        medians = f"median {in_short(self.inside)}, outside {in_short(self.outside)}"
+        return f"{self.kind}er in {_percent((1 + abs(self.effect)) / 2)} of pairs; {medians}"
 
 
 class ClusterDescription(NamedTuple):
@@ -199,7 +200,7 @@ def describe_clusters(
     >>> found[0].name
     'low income, home: rent'
     >>> found[0].differences[0].sentence
-    'lower in 100% of pairs; median 31 inside, 75 outside'
+    'lower in 100% of pairs; median 31, outside 75'
     """
     columns = _columns(X)
     n = len(columns[0].values)
@@ -230,6 +231,13 @@ def describe_clusters(
 def in_short(value: float) -> str:
     """Return a number with three digits, or without decimals if it is large."""
     return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.3g}"
+
+
+def _percent(share):
+    """Return a share in whole percent, 0 and 100 only where they are exact."""
+    if 0 < share < 0.005:
+        return "under 1%"
+    return "over 99%" if 0.995 <= share < 1 else f"{share:.0%}"
 
 
 def _columns(X) -> list[Any]:
