@@ -71,7 +71,7 @@ class WhyView(View):
         self._cards = [
             self.card(
                 "",
-                "",
+                "the cluster in color, all others as an outline",
                 self._sentences[i],
                 figure_pane(plot.figure, f"why-{i}"),
                 describe=partial(self.describe_column, i),
