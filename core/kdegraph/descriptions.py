@@ -11,7 +11,7 @@ from kdegraph.io.dataset import Dataset
 from kdegraph.io.frames import as_table
 from kdegraph.io.table import Column, Table
 from kdegraph.stability import SURE
-from kdegraph.summary import in_html
+from kdegraph.summary import in_html, in_short
 from kdegraph.validation import as_array, check_count
 
 __all__ = ["ClusterDescription", "ClusterDescriptions", "Difference", "describe_clusters"]
@@ -226,11 +226,6 @@ def describe_clusters(
         rows = (kept[group[places]] for places in (typical, doubtful))
         found.append(ClusterDescription(names[i], len(group), name, tuple(ordered), *rows))
     return ClusterDescriptions(found)
-
-
-def in_short(value: float) -> str:
-    """Return a number with three digits, or without decimals if it is large."""
-    return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.3g}"
 
 
 def _percent(share):
