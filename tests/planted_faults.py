@@ -129,6 +129,20 @@ FAULTS = (
         "test_descriptions.py",
     ),
     Fault(
+        "the view of what sets clusters apart compares the selection by its numbers",
+        "explorer/kdegraph_explorer/views/why.py",
+        "if np.ndim(chosen):",
+        "if np.ndim(chosen) == 2:",
+        "explorer/test_why.py",
+    ),
+    Fault(
+        "the button that standardizes the columns takes that back",
+        "explorer/kdegraph_explorer/views/alerts.py",
+        "lambda: table.standardize_all(True),",
+        "lambda: table.standardize_all(False),",
+        "explorer/test_advice.py",
+    ),
+    Fault(
         "neighboring columns of 0 and 1 are never one category",
         "core/kdegraph/io/mixed.py",
         "if np.min(total) == 1 and len(run) > 1:",

@@ -146,7 +146,7 @@ def test_a_picture_has_no_columns(explore):
     explorer.session.state.view = "why"
     settle(explorer)
     assert text(found, "kg-why") == "This view is for tables; pixels have no columns."
-    assert not any(part.visible for part in found._grid)
+    assert not any(part.visible for part in (*found._grid, found.choice, found.use))
 
 
 @pytest.mark.parametrize(

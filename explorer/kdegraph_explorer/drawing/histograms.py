@@ -14,6 +14,8 @@ from .figures import plain_figure
 from .palette import BETWEEN
 
 LETTERS = 24  # characters of the names of all bars
+# The browser keeps the names of ticks when numbers follow, which have no ticks at such places.
+SHIFT = 2.0**-8
 
 
 class HistogramPlot:
@@ -42,6 +44,8 @@ class HistogramPlot:
     def show(self, histogram, name, color):
         """Draw a histogram of the column with a name; the bars have the color."""
         left, right, inside, outside, names = histogram
+        if names is not None:
+            left, right = left + SHIFT, right + SHIFT
         middle = right if names is None else (left + right) / 2
         start = left if names is None else (left + right) / 2
         self._bars["inside"].glyph.fill_color = color
@@ -60,7 +64,7 @@ class HistogramPlot:
             axis.update(ticker=ticker, formatter=formatter, major_label_overrides={})
         else:
             longest = LETTERS // len(names)
-            words = {i: PlainText(text=_cut(text, longest)) for i, text in enumerate(names)}
+            words = {i + SHIFT: PlainText(text=_cut(text, longest)) for i, text in enumerate(names)}
             axis.update(ticker=FixedTicker(ticks=list(words)), major_label_overrides=words)
 
 

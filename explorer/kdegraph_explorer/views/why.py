@@ -150,6 +150,9 @@ class WhyView(View):
             self.choice.param.update(
                 options=options, value=value if value in possible[:-1] else possible[0]
             )
+            if options:
+                self.choice.param.trigger("value")  # else the field would show its former label
+        self.choice.visible = bool(options)
 
     def _hide(self, words):
         self._contrast, self._words.content = None, words
@@ -191,7 +194,7 @@ class WhyView(View):
             one.visible = i < len(histograms)
         for i, part in enumerate(self._grid):
             part.visible = ACROSS * i < len(histograms)
-        self._side.visible = True
+        self._side.visible = len(histograms) > 0
         self._table.content = self._rows(dataset, pictures)
         self._suggest()
         self.describe()
