@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 from kdegraph import describe_clusters
-from kdegraph.datasets import Column, Table
+from kdegraph.datasets import Table
 
 from ..point_columns import columns_of, shortened, values_of
 
@@ -55,7 +55,7 @@ def contrast(dataset, members, probabilities):
     )
 
 
-def histogram(column: Column, members, difference):
+def histogram(column, members, difference):
     """Return the `Histogram` of a column in which the points differ from the others."""
     if difference.kind == "category":
         return _of_values(*column.codes(), members)
