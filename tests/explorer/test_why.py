@@ -101,7 +101,9 @@ def test_the_selection_is_compared_with_the_rest_while_there_is_one(why):
     assert not why.use.visible
     why.state.selection = np.arange(N)
     settle(why.explorer)
-    assert text(why, "kg-why") == "All rows: there are no others to compare them with."
+    assert text(why, "kg-why") == (
+        "These are all rows. Choose more clusters, or select fewer points, to compare them."
+    )
     assert shown(why) == {}
     why.state.selection = np.empty(0, dtype=np.intp)
     settle(why.explorer)
@@ -110,8 +112,12 @@ def test_the_selection_is_compared_with_the_rest_while_there_is_one(why):
 
 
 def test_the_suggested_name_is_given_by_a_click_and_taken_back(why):
-    number = numbers_of(why)[1]
-    why.pick(number)
+    number, other = (numbers_of(why)[group] for group in (1, 0))
+    why.pick(other)
+    why.choice.value = number  # its name is not known yet
+    why.use.param.trigger("clicks")
+    assert why.state.named == {}
+    settle(why.explorer)
     assert why.use.visible
     assert not why.use.disabled
     why.use.param.trigger("clicks")

@@ -41,7 +41,8 @@ class WhyView(View):
     def __init__(self, session):
         super().__init__(session)
         self._job = session.latest(self._compare, deliver=self._show)
-        self._made_of, self._contrast = (None,), None
+        # What is compared, what the contrast that is shown was made of, and that contrast.
+        self._made_of, self._compared, self._contrast = (None,), None, None
         self.choice = Select(
             label="Rows of",
             options={},
@@ -131,6 +132,7 @@ class WhyView(View):
         made_of = (state.shown, outcome, chosen)
         if any(a is not b for a, b in zip(made_of, self._made_of, strict=False)):
             self._made_of = made_of
+            self.use.disabled = True
             self._job.request(made_of)
         else:
             self._suggest()
@@ -177,7 +179,7 @@ class WhyView(View):
         if request is not self._made_of:
             return
         dataset, _, chosen = request
-        self._contrast, pictures = result
+        self._compared, (self._contrast, pictures) = request, result
         color = MARK
         if np.ndim(chosen) == 0:
             color = "#{:02x}{:02x}{:02x}".format(*cluster_colors(chosen + 1)[chosen])
@@ -224,12 +226,14 @@ class WhyView(View):
 
     def _suggest(self):
         """Show the suggested name, and whether it can be used."""
-        if self._contrast is None:
+        if self._compared is not self._made_of:
             return
         found, number = self._contrast.description, self.choice.value
         n_others = self.state.shown.n_points - found.size
         if not n_others:
-            words = "All rows: there are no others to compare them with."
+            words = (
+                "These are all rows. Choose more clusters, or select fewer points, to compare them."
+            )
         elif not found.name:
             words = f"{found.size:,} rows against {n_others:,} others: no column differs much."
         else:
@@ -240,5 +244,5 @@ class WhyView(View):
         self.use.disabled = self.state.named.get(number) == cleaned(found.name)
 
     def _name(self):
-        if self._contrast is not None and self.choice.value not in (None, SELECTION):
+        if self._compared is self._made_of and self.choice.value != SELECTION:
             self.state.name_cluster(self.choice.value, self._contrast.description.name)
