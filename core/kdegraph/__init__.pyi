@@ -2,6 +2,7 @@ from . import datasets
 from .bandwidth import estimate_sigma
 from .baselines import full_graph, knn_graph
 from .clustering.conductance import conductance
+from .descriptions import describe_clusters
 from .diagnosis import diagnose
 from .dispatch import spectral_clustering, spectrum
 from .eigengap import suggest_n_clusters
@@ -30,6 +31,7 @@ __all__ = [
     "cluster_scales",
     "conductance",
     "datasets",
+    "describe_clusters",
     "diagnose",
     "estimate_sigma",
     "export_graph",

@@ -11,7 +11,7 @@ from kdegraph.findings import Finding, GraphWarning, matrix_as_points, warn
 from kdegraph.geometry.neighbors import duplicate_groups
 from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.spectral.checked_graph import AdjacencyLike, check_adjacency, graph_parts
-from kdegraph.summary import bandwidth_in_words
+from kdegraph.summary import bandwidth_in_words, in_short
 from kdegraph.validation import SparsePoints, check_count, check_points
 
 # Kernel degree, of half of the points, below which distances are concentrated: that of an effective
@@ -163,8 +163,8 @@ def unequal_columns(
     return Finding(
         "columns",
         f"the columns have very different scales: column {name[wide]} varies by "
-        f"{2 * spreads[wide]:.3g}, column {name[narrow]} by {2 * spreads[narrow]:.3g} (between "
-        "quartiles), so that distances hardly depend on the latter",
+        f"{in_short(2 * spreads[wide])}, column {name[narrow]} by {in_short(2 * spreads[narrow])} "
+        "(between quartiles), so that distances hardly depend on the latter",
         "standardize the columns, for instance with sklearn.preprocessing.StandardScaler in a "
         f"pipeline, or take the same unit for all{_metric_of_degrees(points)}",
     )

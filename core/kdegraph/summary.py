@@ -14,6 +14,11 @@ def bandwidth_in_words(sigma: float | NDArray[np.float64]) -> str:
     return f"sigma {sigma:.4g}"
 
 
+def in_short(value: float) -> str:
+    """Return a number with three digits, or without decimals if it is large."""
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.3g}"
+
+
 def in_html(title: str, rows: Iterable[tuple[str, object]], picture: str = "") -> str:
     """Return a table of names and values in HTML, below a title and beside a picture."""
     lines = "".join(

@@ -96,4 +96,4 @@ def cell(value):
         return text.removesuffix("T00:00:00").replace("T", " ")
     if isinstance(value, str):
         return value
-    return f"{int(value):,}" if value == np.round(value) and abs(value) < 1e15 else f"{value:.5g}"
+    return f"{int(value):,}" if value == np.round(value) and abs(value) < 1e15 else f"{value:,.5g}"

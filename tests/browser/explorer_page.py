@@ -24,6 +24,7 @@ VIEWS = {  # the large views of every data set, and what is the last to appear i
     "Embedding": ".kg-conductances canvas",
     "Compare": ".kg-compare-spectra canvas",
     "Scaling": ".kg-scaling canvas",
+    "Why": ".kg-why-0 canvas",
     "Rows": ".kg-rows tbody tr",
 }
 

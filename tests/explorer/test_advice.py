@@ -1,7 +1,8 @@
 """Advice on graphs that may not show what is in the data."""
 
 import numpy as np
-from explorer_objects import PATIENCE, choose, give_file, settle, widget
+import pytest
+from explorer_objects import PATIENCE, choose, explorer_of_file, give_file, settle, widget
 from kdegraph import datasets, diagnose
 from kdegraph.datasets import Dataset
 from kdegraph_explorer import pipeline
@@ -168,3 +169,78 @@ def test_alert_is_there_only_while_there_is_advice(explore):
     assert [line.split()[0] for line in message.content.splitlines()] == ["The", "Sigma"]
     assert not isinstance(message.content, Markup)
     assert "<i>price</i>" in message.content
+
+
+# ---- what mends it
+
+
+def press(explorer, css_class):
+    """Press a button of the alerts, which must be seen, and wait."""
+    repair = button(explorer, css_class)
+    assert repair.visible
+    explorer.session.history.end_step()
+    repair.param.trigger("clicks")
+    settle(explorer)
+
+
+def button(explorer, css_class):
+    """A button of the alerts."""
+    (found,) = explorer.sections()[2].select(
+        lambda part: css_class in getattr(part, "css_classes", ())
+    )
+    return found
+
+
+def test_a_button_standardizes_the_columns_and_undo_takes_it_back(explore):
+    rows = "\n".join(f"{x},{1000 * y}" for x, y in MOONS.X)
+    explorer = explorer_of_file(explore, f"a,b\n{rows}".encode())
+    table, state = explorer.session.sources["upload"], explorer.session.state
+    press(explorer, "kg-as-in-file")
+    assert advice(state)
+    press(explorer, "kg-standardize")
+    assert table.standardize == ["a", "b"]
+    assert not advice(state)
+    explorer.session.history.undo()
+    settle(explorer)
+    assert table.standardize == []
+    assert button(explorer, "kg-standardize").visible
+    # Points that are given have no columns to standardize.
+    explorer = explore(UNEQUAL)
+    assert alert(explorer, "kg-advice")[0].visible
+    assert not button(explorer, "kg-standardize").visible
+
+
+@pytest.mark.parametrize("dataset", [MOONS, Dataset(MOONS.X)], ids=["preset", "automatic"])
+def test_a_button_takes_bandwidths_that_suit(explore, dataset):
+    explorer = explore(dataset)
+    state = explorer.session.state
+    sigma = state.outcome("kde").bandwidth
+    for choice in ({"sigma": 50.0}, {"bandwidth": "one", "sigma": 1e-5}):
+        state.choose(**choice)
+        settle(explorer)
+        assert advice(state)
+        press(explorer, "kg-automatic-scale")
+        assert not advice(state)
+        assert state.outcome("kde").bandwidth == sigma
+        explorer.session.history.undo()
+        settle(explorer)
+        assert state.sigma == choice["sigma"]
+    # Where the scale is the one that comes with the points, there is nothing else to take.
+    explorer = explore(Dataset(MOONS.X, sigma=50.0))
+    assert alert(explorer, "kg-advice")[0].visible
+    assert not button(explorer, "kg-automatic-scale").visible
+
+
+def test_a_button_leaves_out_incomplete_rows(explore):
+    explorer = explorer_of_file(explore, b"a,b\n" + b"1,2\n3,5\n4,\n" * 20)
+    table, state = explorer.session.sources["upload"], explorer.session.state
+    table.incomplete = False
+    settle(explorer)
+    assert "is missing" in state.error
+    press(explorer, "kg-complete")
+    assert (state.error, table.incomplete) == ("", True)
+    assert state.shown.n_points == 40
+    # Other errors are not mended by that.
+    state.error = "something else"
+    assert button(explorer, "kg-retry").visible
+    assert not button(explorer, "kg-complete").visible

@@ -42,7 +42,8 @@ def test_every_plot_can_be_saved_and_read(explorer):
         plots = [
             caption
             for caption in captions(shown).values()
-            if caption.title not in ("Table", "Numbers", "Labeled differently")
+            if caption.title
+            not in ("Table", "Numbers", "Labeled differently", "Rows", "How to read this")
         ]
         assert plots
         assert len({caption.figure for caption in plots}) == len(plots)

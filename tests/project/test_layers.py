@@ -59,7 +59,7 @@ LAYERS = (
     {"precomputed"},
     {"estimators", "transformer"},
     {"io"},
-    {"datasets", "table_transformer"},
+    {"datasets", "descriptions", "table_transformer"},
     {"warmup"},
     {"cli"},
     {"__main__"},

@@ -144,6 +144,15 @@ class Upload(ColumnScales, Source):
             self.columns = [name for name in self.columns if name != self.label_column]
 
     @property
+    def lacks_cells(self):
+        """Return whether some rows of the table have no number in one of the features."""
+        columns = getattr(self.contents, "columns", ())  # a picture has none
+        return any(
+            column.name in self.columns and not np.isfinite(column.values).all()
+            for column in columns
+        )
+
+    @property
     def automatic(self):
         """Return the `NewTable` of the file that is open."""
         return self.new_table if self.new_table.file is self._contents_of else NewTable()

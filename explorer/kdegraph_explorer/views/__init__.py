@@ -14,6 +14,7 @@ from .scores import ScoresView
 from .spectral import SpectralView
 from .spectrum import SpectrumView
 from .start import StartView
+from .why import WhyView
 
 VIEWS = [  # of those on top that apply and open by themselves, the first is shown to begin with
     StartView,
@@ -26,6 +27,7 @@ VIEWS = [  # of those on top that apply and open by themselves, the first is sho
     SpectralView,
     CompareView,
     ScalingView,
+    WhyView,
     RowsView,
     SpectrumView,
     ScoresView,

@@ -1,10 +1,13 @@
 """Show alerts and the steps of the tour above the plots."""
 
+from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
 import panel_material_ui as pmui
 
 from ..assets import style_sheet
+from ..results import DECIDED
 from ..sources.upload import Upload
 from ..state import State
 from .base import Part
@@ -81,17 +84,43 @@ def _label(name, of=State):
     return f"“{of.param[name].label}”"
 
 
+class Repair(NamedTuple):
+    """A button beside a message, which does what helps; a change of choices can be undone.
+
+    ``applies()`` says whether it helps with the present message.
+    """
+
+    label: str
+    sentence: str
+    act: Callable
+    css_class: str
+    applies: Callable = lambda: True
+
+    def button(self):
+        """Return the button."""
+        return button(
+            self.label,
+            self.sentence,
+            self.act,
+            variant="text",
+            margin=(6, 4),
+            width=20 + 8 * len(self.label),
+            css_classes=[self.css_class],
+        )
+
+
 class Alert(Part):
     """Show an alert above the plots while there is a message.
 
     `severity` is "error", "warning" or "info", and `css_class` is a hook for tests.
     ``message(state)`` returns the present message, or an empty string for none; `watched` are the
-    parameters of the state that it depends on. The `buttons` stand beside it.
+    parameters of the state that it depends on. The `repairs` that apply stand beside it.
     """
 
-    def __init__(self, session, severity, css_class, message, watched, *buttons):
+    def __init__(self, session, severity, css_class, message, watched, *repairs):
         super().__init__(session)
         self._message = message
+        self._buttons = [(repair, repair.button()) for repair in repairs]
         # Text of the alert itself would be Markdown; a line of this text is a paragraph.
         self._text = Text(
             css_classes=["kg-message"], stylesheets=[style_sheet("message")], margin=0
@@ -104,32 +133,26 @@ class Alert(Part):
             margin=4,
             stylesheets=[style_sheet("alert")],
         )
-        self._body = row(alert, *buttons, css_classes=[css_class])
+        self._body = row(
+            alert,
+            *(shown for _, shown in self._buttons),
+            css_classes=[css_class],
+            stylesheets=[style_sheet("wraps-where-narrow")],
+        )
         self.state.param.watch(lambda *events: self._update(), watched)
         self._update()
 
     def _update(self):
         self._text.content = self._message(self.state)
         self._body.visible = bool(self._text.content)
+        for repair, shown in self._buttons:
+            shown.visible = self._body.visible and repair.applies()
 
 
 def alerts(session):
     """Return the alerts: what is wrong, what was cancelled, and advice on the KDE graph."""
-    again, style = session.retry, {"variant": "text", "margin": (6, 4)}
-    sentence = "Compute once more what the choices ask for."
-    retry = button("Try again", sentence, again, width=96, css_classes=["kg-retry"], **style)
-    sentence = "Compute what the choices ask for."
-    resume = button("Compute again", sentence, again, width=120, css_classes=["kg-again"], **style)
-    table = session.sources[Upload.key]
-    sentence = "Leave the columns as they are in the file."
-    as_in_file = button(
-        "As in the file",
-        sentence,
-        lambda: table.standardize_all(False),
-        width=128,
-        css_classes=["kg-as-in-file"],
-        **style,
-    )
+    repairs, table = repairs_of(session), session.sources[Upload.key]
+    shown = ["result", "shown"]
     return (
         Alert(
             session,
@@ -137,26 +160,80 @@ def alerts(session):
             "kg-error",
             lambda state: state.error or state.notice,
             ["error", "notice"],
-            retry,
+            repairs["complete"],
+            repairs["retry"],
         ),
-        Alert(session, "info", "kg-stopped", stopped, ["stopped", "stage"], resume),
-        Alert(session, "info", "kg-left-out", partial(left_out, table=table), ["result", "shown"]),
+        Alert(session, "info", "kg-stopped", stopped, ["stopped", "stage"], repairs["resume"]),
+        Alert(session, "info", "kg-left-out", partial(left_out, table=table), shown),
         Alert(
             session,
             "info",
             "kg-standardized",
             partial(standardized, table=table),
-            ["result", "shown"],
-            as_in_file,
+            shown,
+            repairs["as in file"],
         ),
         Alert(
             session,
             "warning",
             "kg-advice",
             lambda state: "\n".join(advice(state)),
-            ["result", "shown"],
+            shown,
+            repairs["standardize"],
+            repairs["scale"],
         ),
     )
+
+
+def repairs_of(session):
+    """Return all repairs by a name."""
+    state, table = session.state, session.sources[Upload.key]
+
+    def has(*problems):
+        outcome = state.outcome("kde")
+        return outcome is not None and any(one.problem in problems for one in outcome.findings)
+
+    def has_table():
+        return state.source == table.key
+
+    def is_set():
+        return state.bandwidth != DECIDED or state.sigma_chosen == "hand"
+
+    return {
+        "retry": Repair(
+            "Try again", "Compute once more what the choices ask for.", session.retry, "kg-retry"
+        ),
+        "resume": Repair(
+            "Compute again", "Compute what the choices ask for.", session.retry, "kg-again"
+        ),
+        "complete": Repair(
+            Upload.param.incomplete.label,
+            Upload.param.incomplete.doc,
+            lambda: table.param.update(incomplete=True),
+            "kg-complete",
+            lambda: has_table() and table.lacks_cells and not table.incomplete,
+        ),
+        "as in file": Repair(
+            "As in the file",
+            "Leave the columns as they are in the file.",
+            lambda: table.standardize_all(False),
+            "kg-as-in-file",
+        ),
+        "standardize": Repair(
+            "Standardize",
+            "Give all columns the mean 0 and the standard deviation 1.",
+            lambda: table.standardize_all(True),
+            "kg-standardize",
+            lambda: has_table() and has("columns"),
+        ),
+        "scale": Repair(
+            "Automatic scale",
+            "Take the bandwidths that suit the points: “Auto”, or the preset of the data.",
+            lambda: state.choose(bandwidth=DECIDED, sigma_auto=True),
+            "kg-automatic-scale",
+            lambda: has("wide", "narrow", "parts") and is_set(),
+        ),
+    }
 
 
 def standardized(state, table):
