@@ -5,7 +5,8 @@ import io
 
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE, explorer_of_file, settle, source, view
+from explorer_actions import PATIENCE, explorer_of_file, put, settle
+from explorer_objects import source, view
 from files import csv_table, parquet_bytes
 from kdegraph import datasets
 from kdegraph_explorer.coloring import SCALE, choices, coloring_of
@@ -170,17 +171,14 @@ def drawn(explorer):
 
 def test_points_get_the_colors_of_a_column_and_nothing_is_computed(explorer):
     state, before = explorer.session.state, explorer.session.state.result
-    state.color = "column:kind"
-    settle(explorer)
+    put(explorer, color="column:kind")
     expected = packed(np.array([rgb(CLUSTER_COLORS[i % 3]) for i in range(N)]))
     np.testing.assert_array_equal(drawn(explorer), expected)
     assert [name in explorer.layout.color.legend.content for name in "uvw"] == [True] * 3
-    state.color = "column:size"
-    settle(explorer)
+    put(explorer, color="column:size")
     assert "linear-gradient" in explorer.layout.color.legend.content
     assert state.result is before
-    state.color = "cluster"
-    settle(explorer)
+    put(explorer, color="cluster")
     assert len(np.unique(drawn(explorer))) == before.outcomes["kde"].n_clusters
     # The choice stands where plots follow it.
     color = explorer.layout.color
@@ -193,8 +191,7 @@ def test_points_get_the_colors_of_a_column_and_nothing_is_computed(explorer):
     # Other points without the column are colored by cluster.
     session = explorer.session
     session.state.color = "column:kind"
-    session.state.source = "generators"
-    session.wait(PATIENCE)
+    put(session, source="generators")
     settle(explorer)
     assert (session.state.color, session.state.coloring) == ("cluster", None)
     assert explorer.layout.color.choice.value == "cluster"

@@ -4,7 +4,20 @@ import json
 
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE, TABLE, choose, controls, explorer_of_file, give_file, settle
+from explorer_actions import (
+    PATIENCE,
+    TABLE,
+    choose,
+    csv,
+    explorer_of_file,
+    give_file,
+    put,
+    reopened,
+    restored,
+    settle,
+    undo,
+)
+from explorer_objects import controls
 from files import picture_bytes
 from kdegraph import datasets
 from kdegraph_explorer import address
@@ -23,14 +36,6 @@ N = 200
 GROUP = np.arange(N) % 2
 
 
-def csv(**columns):
-    rows = [
-        ",".join(columns),
-        *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True)),
-    ]
-    return "\n".join(rows).encode()
-
-
 NOISE = csv(a=RNG.normal(size=N), b=RNG.normal(size=N), gid=GROUP)
 
 
@@ -46,8 +51,7 @@ def test_a_label_chosen_by_hand_leaves_the_features(sessions):
     session = sessions()
     source = give_file(session, NOISE)
     assert source.columns == ["a", "b", "gid"]
-    source.label_column = "gid"
-    session.wait(PATIENCE)
+    put(session, "upload", label_column="gid")
     state = session.state
     assert source.columns == ["a", "b"]
     assert state.dataset.feature_names == ("a", "b")
@@ -104,8 +108,7 @@ def test_the_table_sets_roles_and_follows_them(explore):
     settle(explorer)
     assert table.roles == ["feature", "feature", "label"]
     assert explorer.session.state.dataset.y.tolist() == GROUP.tolist()
-    explorer.session.history.undo()
-    settle(explorer)
+    undo(explorer)
     assert table.roles == ["feature"] * 3
     assert source.label_column == "none"
     # Roles that the table does not offer change nothing.
@@ -171,9 +174,8 @@ def test_spark_line_is_the_histogram():
 
 def test_a_refused_choice_of_columns_is_said_until_another_is_made(sessions):
     session = sessions()
-    source = give_file(session, TABLE)
-    source.columns = []
-    session.wait(PATIENCE)
+    give_file(session, TABLE)
+    put(session, "upload", columns=[])
     refused = session.state.error
     assert "column" in refused
     choose(session, sigma=2.5)
@@ -183,8 +185,7 @@ def test_a_refused_choice_of_columns_is_said_until_another_is_made(sessions):
     session.reproduce(lambda: done.append(True))
     session.wait(PATIENCE)
     assert done  # what is shown can be exported all the same
-    source.columns = ["width", "height"]
-    session.wait(PATIENCE)
+    put(session, "upload", columns=["width", "height"])
     assert session.state.error == ""
     assert session.state.shown.feature_names == ("width", "height")
 
@@ -232,8 +233,7 @@ def test_all_features_are_standardized_at_once_and_undone(explorer):
     assert table.all_standardized
     X = session.state.dataset.X
     np.testing.assert_allclose([X.mean(axis=0), X.std(axis=0)], [[0, 0], [1, 1]], atol=1e-12)
-    session.history.undo()
-    settle(explorer)
+    undo(explorer)
     assert not table.all_standardized
     np.testing.assert_array_equal(session.state.dataset.X, before)
     session.history.redo()
@@ -261,10 +261,7 @@ def test_columns_of_different_units_are_standardized_until_one_click(sessions):
     assert standardized_words(state, source) == ""
     assert "very different scales" in advice(state)[0]
     assert state.dataset.X[:, 1].mean() > 8000
-    again = sessions()
-    again.restore(session_file.read(again, session_file.write(session)))
-    again.wait(PATIENCE)
-    assert again.sources["upload"].standardize == []
+    assert reopened(session, sessions()).sources["upload"].standardize == []
 
 
 def test_rows_with_missing_cells_are_left_out_and_it_is_said(sessions):
@@ -289,8 +286,7 @@ def test_choices_for_a_file_that_cannot_be_read_do_not_meet_the_next_one(session
     give_file(session, csv(**UNEQUAL))
     values = json.loads(session_file.write(session))
     values["data"]["file"]["name"] = "t.npy"  # not what it holds
-    other.restore(session_file.read(other, json.dumps(values).encode()))
-    other.wait(PATIENCE)
+    restored(other, session_file.read(other, json.dumps(values).encode()))
     assert "t.npy" in other.state.error
     source = give_file(other, csv(a=RNG.normal(size=N), b=GROUP) + b"\n1.0,\n", "next.csv")
     assert source.columns == ["a", "b"]
@@ -347,11 +343,8 @@ def test_a_weight_is_a_positive_number_and_messages_without_a_scale_change_nothi
 
 def test_a_session_file_has_the_scales_and_another_file_begins_without_them(explorer, sessions):
     session = explorer.session
-    session.sources["upload"].param.update(log=["income"], standardize=["age"], weights={"age": 2})
-    session.wait(PATIENCE)
-    other = sessions()
-    other.restore(session_file.read(other, session_file.write(session)))
-    other.wait(PATIENCE)
+    put(session, "upload", log=["income"], standardize=["age"], weights={"age": 2})
+    other = reopened(session, sessions())
     assert other.state.error == ""
     np.testing.assert_array_equal(other.state.dataset.X, session.state.dataset.X)
     assert take(other).data == take(session).data
@@ -374,12 +367,10 @@ def test_an_address_has_the_scales(sessions, tmp_path):
     session = begin()
     session.start()
     session.wait(PATIENCE)
-    session.sources["upload"].param.update(log=["income"], weights={"age": 0.5})
-    session.wait(PATIENCE)
+    put(session, "upload", log=["income"], weights={"age": 0.5})
     query = address.query(session, take(session))
     other = begin()
-    other.restore(address.read(other, query))
-    other.wait(PATIENCE)
+    restored(other, address.read(other, query))
     assert other.state.dataset.feature_names == ("income (log10)", "age (× 0.5)")
 
 

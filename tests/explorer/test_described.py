@@ -7,7 +7,8 @@ import kdegraph_explorer.pipeline as pipeline
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from explorer_objects import settle, source, view
+from explorer_actions import choose, put
+from explorer_objects import source, view
 from kdegraph import datasets
 from kdegraph_explorer.algorithm.timing import Timing
 from kdegraph_explorer.views import VIEWS, describe
@@ -21,8 +22,7 @@ def explorer(explore):
 
 def show(explorer, key):
     """Show a view and return it."""
-    explorer.session.state.view = key
-    settle(explorer)
+    put(explorer, view=key)
     return view(explorer, key)
 
 
@@ -67,8 +67,7 @@ def test_a_table_takes_the_place_of_its_plot_and_stays_current(explorer):
     assert plot.styles == {"visibility": "hidden"}
     assert table.visible
     assert "Point 0:" in table.content
-    explorer.session.state.selection = np.array([5])
-    settle(explorer)
+    put(explorer, selection=np.array([5]))
     assert "Point 5:" in table.content
     assert "Point 5:" in caption.summary
     caption.table = False
@@ -165,8 +164,7 @@ def test_eigenvalues_that_have_not_converged_are_told_for_estimates(explorer, mo
     )
     shown = view(explorer, "spectrum")
     assert not any("estimates" in plot.note for plot in shown.plots.values())
-    explorer.session.state.choose(n_neighbors=7)
-    settle(explorer)
+    choose(explorer, n_neighbors=7)
     assert [method for method, plot in shown.plots.items() if "estimates" in plot.note] == ["knn"]
     assert "have not converged" in captions(shown)["Eigenvalues, k-NN graph"].summary
 

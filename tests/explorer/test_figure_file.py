@@ -6,7 +6,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from explorer_objects import part, settle
+from explorer_actions import settle
+from explorer_objects import part
 from kdegraph import datasets
 from kdegraph_explorer.exports import figure
 from kdegraph_explorer.views.toolbar import SAVE_FIGURE

@@ -7,7 +7,8 @@ import kdegraph
 import kdegraph_explorer.pipeline as pipeline
 import kdegraph_explorer.session as module
 import pytest
-from explorer_objects import PATIENCE, choose, settle, source, view
+from explorer_actions import PATIENCE, choose
+from explorer_objects import source, view
 from kdegraph import datasets
 
 MOONS = datasets.make("moons", n=300, seed=1)
@@ -121,8 +122,7 @@ def test_edges_of_many_draws_are_shown_before_their_clusters_and_not_drawn_twice
 
     monkeypatch.setattr(pipeline, "find_spectrum", held)
     before = state.outcome("kde").graph
-    state.choose(sigma=0.16)
-    settle(explorer)
+    choose(explorer, sigma=0.16)
     ((early, clustered),) = drawn
     assert clustered is before
     assert early is state.outcome("kde").graph

@@ -3,11 +3,12 @@
 import kdegraph
 import numpy as np
 import pytest
-from explorer_objects import image, part, settle, source, view
+from explorer_actions import choose, computed, put
+from explorer_objects import image, part, source, view
 from kdegraph import datasets
 from kdegraph_explorer.address import first_view
 from kdegraph_explorer.algorithm.proof import edge_weights, proof
-from kdegraph_explorer.results import FULL_UP_TO
+from kdegraph_explorer.results import FULL_UP_TO, Request
 from kdegraph_explorer.views.alerts import STEPS, Tour
 from kdegraph_explorer.views.base import Caption
 from kdegraph_explorer.views.layout import Layout
@@ -19,17 +20,13 @@ CLUMPS = datasets.make("clumps", n=2000, seed=0)
 @pytest.fixture(scope="module")
 def outcomes():
     """The outcomes of the first page."""
-    from kdegraph_explorer.pipeline import Pipeline
-    from kdegraph_explorer.results import Request
-
     request = Request(CLUMPS, sigma="preset", n_rounds=20, extra_methods=("full",))
-    return Pipeline().run(request, lambda *stage: None, lambda *result: None).outcomes
+    return computed(request).outcomes
 
 
 def start_view(explorer):
     """The view of the first page, opened."""
-    explorer.session.state.view = "start"
-    settle(explorer)
+    put(explorer, view="start")
     return view(explorer, "start")
 
 
@@ -90,12 +87,10 @@ def test_three_graphs_are_drawn_and_measured(explore):
     medians = [row[1] for row in told.rows]
     assert medians == sorted(medians)
     before = shown.headline.content
-    explorer.session.state.choose(n_rounds=5)
-    settle(explorer)
+    choose(explorer, n_rounds=5)
     assert shown.headline.content != before
     # The first page is there where the full graph is.
-    explorer.session.state.dataset = datasets.make("moons", n=FULL_UP_TO + 1, seed=0)
-    settle(explorer)
+    put(explorer, dataset=datasets.make("moons", n=FULL_UP_TO + 1, seed=0))
     assert "start" not in explorer.session.state.param.view.objects
     assert explorer.session.state.view == "points"
 
