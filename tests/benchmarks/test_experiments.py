@@ -95,14 +95,6 @@ def test_the_explorer_has_the_points_of_the_experiments():
             assert (found.sigma, found.n_clusters) == (data.sigma, data.n_clusters)
 
 
-def test_data_are_the_same_each_time():
-    for name in ALL:
-        data = points(name, 200)
-        assert data.sigma > 0
-        assert data.X.ndim == 2
-        assert (points(name, 200).X == data.X).all()
-
-
 def test_moons_are_made_block_by_block(monkeypatch):
     monkeypatch.setattr(tiles, "BLOCK", 100)
     X, y = tiles.moons(250)

@@ -16,8 +16,6 @@ from sklearn.base import clone
 from sklearn.datasets import make_moons
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 
@@ -128,13 +126,6 @@ def test_points_out_of_reach_get_the_cluster_of_the_nearest_point():
     assert model.predict([[-1e6, 0.0]]).tolist() == [0]  # the model has a copy
 
 
-def test_steps_of_a_pipeline(moons):
-    X, y = moons
-    scaled = X * [1.0, 1000.0] + [0.0, 50.0]
-    model = KDESpectralClustering(2, sigma=0.15, random_state=0)
-    assert adjusted_rand_score(y, make_pipeline(StandardScaler(), model).fit_predict(scaled)) > 0.98
-
-
 def test_new_points_need_a_fit_and_the_same_columns(moons):
     for model, use in (
         (KDESpectralClustering(2, sigma=0.1), "predict"),
@@ -230,9 +221,3 @@ def test_bad_parameters_are_refused_when_fitted(parameters, message):
     model = clone(KDESpectralClustering(**{"n_clusters": 3, **parameters}))
     with pytest.raises(ValueError, match=message):
         model.fit(X)
-
-
-def test_one_point_is_one_cluster():
-    model = KDESpectralClustering(1, sigma=1.0).fit([[1.0, 2.0]])
-    assert model.labels_.tolist() == [0]
-    assert model.spectrum_ is None

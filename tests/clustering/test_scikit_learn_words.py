@@ -155,18 +155,6 @@ def test_a_search_without_labels_finds_the_number_of_clusters(name):
     assert adjusted_rand_score(data.y, search.predict(data.X)) > 0.98
 
 
-def test_a_search_with_labels_finds_the_bandwidth(moons):
-    search = GridSearchCV(
-        KDESpectralClustering(2, random_state=0),
-        {"sigma": [0.02, 0.2, 20.0]},
-        scoring="adjusted_rand_score",
-        cv=3,
-    )
-    with pytest.warns(kdegraph.diagnosis.GraphWarning):
-        search.fit(moons.X, moons.y)
-    assert search.best_params_ == {"sigma": 0.2}
-
-
 # ---- threads and messages
 
 
