@@ -87,7 +87,7 @@ def test_bipartite_graph_whose_lowest_eigenvalues_mirror_the_highest(made):
     """The first filter expects no more below than random edges make. It raises as much there as
     above here; all is found nevertheless.
     """
-    X, _ = make_moons(3000, noise=0.05, random_state=0)
+    X, _ = make_moons(1500, noise=0.05, random_state=0)
     graph = similarity_graph(X, sigma=0.1, n_rounds=20, seed=0)
     side = np.random.default_rng(0).integers(0, 2, len(X))
     A = graph.adjacency.tocoo()
