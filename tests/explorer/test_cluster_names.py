@@ -10,18 +10,14 @@ from explorer_actions import (
     choose,
     explorer_of_file,
     put,
-    reopened,
-    restored,
     settle,
     undo,
 )
 from explorer_objects import controls, happen, source, view
 from kdegraph.datasets import Dataset
-from kdegraph_explorer import address
 from kdegraph_explorer.checks import as_text, count, holds
 from kdegraph_explorer.cluster_names import ADDRESSED, abridged, assigned, check_names, renamed
 from kdegraph_explorer.exports import html_page, label_table, labels_csv
-from kdegraph_explorer.history import take
 from kdegraph_explorer.views.selection_controls import SelectionControls
 from pyarrow import csv
 
@@ -144,20 +140,6 @@ def test_names_are_in_the_labels_that_are_exported(explorer):
     again = csv.read_csv(io.BytesIO(labels_csv(explorer.session)))
     assert again["kde_cluster_name"][59].as_py() == "far"
     assert b'"far"' in html_page.write(explorer.session)
-
-
-def test_session_files_and_addresses_keep_names(explorer, sessions, tmp_path):
-    name(explorer, 45, "far")
-    session = explorer.session
-    other = reopened(session, sessions())
-    assert other.state.named == session.state.named
-    assert take(other) == take(session)
-    (tmp_path / "t.csv").write_bytes(CSV)
-    third = sessions(start=False)
-    third.open(tmp_path / "t.csv")
-    query = address.query(session, take(session)).replace("data.file=t.csv&", "")
-    restored(third, address.read(third, query))
-    assert third.state.cluster_name(third.state.outcome("kde").colors[45]) == "far"
 
 
 def test_other_data_have_no_names_and_a_part_keeps_them(explorer):

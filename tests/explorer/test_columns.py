@@ -20,7 +20,6 @@ from explorer_actions import (
 from explorer_objects import controls
 from files import picture_bytes
 from kdegraph import datasets
-from kdegraph_explorer import address
 from kdegraph_explorer.exports import session_file
 from kdegraph_explorer.history import take
 from kdegraph_explorer.sources import column_facts
@@ -353,25 +352,6 @@ def test_a_session_file_has_the_scales_and_another_file_begins_without_them(expl
     source = give_file(session, SIGNED, "other.csv")
     assert (source.log, source.standardize, source.weights) == ([], [], {})
     assert session.state.dataset.feature_names == ("x", "y")
-
-
-def test_an_address_has_the_scales(sessions, tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_bytes(SCALED)
-
-    def begin():
-        session = sessions(start=False)
-        session.open(path)
-        return session
-
-    session = begin()
-    session.start()
-    session.wait(PATIENCE)
-    put(session, "upload", log=["income"], weights={"age": 0.5})
-    query = address.query(session, take(session))
-    other = begin()
-    restored(other, address.read(other, query))
-    assert other.state.dataset.feature_names == ("income (log10)", "age (× 0.5)")
 
 
 def test_scales_from_outside_are_checked(sessions):

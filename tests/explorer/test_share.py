@@ -255,6 +255,20 @@ def test_session_file_holds_an_uploaded_table_and_the_choice_of_columns(sessions
     assert other.state.dataset.X.tolist() == [[1, 2], [3, 4], [5, 7]]
 
 
+def test_what_was_made_of_a_file_is_in_session_files_and_in_addresses(begun_with_file, sessions):
+    session = begun_with_file()
+    put(session, "upload", standardize=["width"], weights={"height": 0.5})
+    session.sources["upload"].choose_part(range(2, 38))
+    session.wait(PATIENCE)
+    session.state.name_cluster(0, "the first")
+    by_address = begun_with_file(address.query(session, take(session)))
+    for other in (by_address, reopened(session, sessions(start=False))):
+        assert other.state.error == ""
+        assert other.state.named == session.state.named == {0: "the first"}
+        np.testing.assert_array_equal(other.state.dataset.X, session.state.dataset.X)
+    assert take(by_address) == take(session)
+
+
 def test_session_file_and_address_of_given_points(sessions):
     data = datasets.make("blobs", n=90, seed=0)
     session = sessions(given=data)
