@@ -117,8 +117,9 @@ def give_file(session, content, name="t.csv"):
 
 
 def explorer_of_file(explore, content, view="points"):
-    """An explorer with an uploaded file, and one of its large views on the screen."""
+    """An explorer with an uploaded file, one sigma, and one of its large views on the screen."""
     explorer = explore()
+    explorer.session.state.bandwidth = "one"  # what the library would decide takes longer
     give_file(explorer.session, content)
     explorer.session.state.view = view
     settle(explorer)
