@@ -1,5 +1,6 @@
 """Points without a sigma of their own: what the library decides is shown, as its estimator does."""
 
+import functools
 import gc
 import weakref
 
@@ -35,9 +36,17 @@ from kdegraph_explorer.views.status import Status
 THREE = datasets.make("blobs", n=300, seed=0).X
 
 
+@functools.cache
+def fitted(points, d, seed):
+    return kdegraph.KDESpectralClustering(random_state=seed).fit(
+        np.frombuffer(points).reshape(-1, d)
+    )
+
+
 def estimate(state):
     """What the estimator finds for the points that are explored."""
-    return kdegraph.KDESpectralClustering(random_state=state.seed).fit(state.dataset.X)
+    X = state.dataset.X
+    return fitted(X.tobytes(), X.shape[1], state.seed)
 
 
 def check_decided(state):
@@ -247,7 +256,7 @@ def test_the_decision_reports_its_stages_and_can_be_cancelled(monkeypatch):
     with pytest.raises(kdegraph.Cancelled):
         work.run(request, progress, silent)
     found = work.run(request, lambda *report: reports.append(report[0]), silent)
-    model = kdegraph.KDESpectralClustering(random_state=0).fit(THREE)
+    model = fitted(THREE.tobytes(), THREE.shape[1], 0)
     np.testing.assert_array_equal(found.outcomes["kde"].labels, model.labels_)
     stages = {tuple(report.split(": ")) for report in reports if report.startswith(DECISION)}
     assert {stage for _, stage in stages} <= set(ROWS[DECISION])
