@@ -6,12 +6,11 @@ import numpy as np
 import oracle
 import pytest
 import scipy.sparse
-from kdegraph import Cancelled
 from kdegraph.bandwidth import estimate_sigma
 from kdegraph.baselines import full_graph, knn_graph
 from kdegraph.costs import NEIGHBOR_COSTS
 from kdegraph.geometry.kernels import Kernel
-from promises import cancel, check_reports, check_threads
+from promises import check_threads
 from sampled import check_matrix
 from scipy.spatial.distance import pdist, squareform
 
@@ -263,20 +262,3 @@ def test_sigma_of_many_points_is_sampled_and_repeatable():
 )
 def test_sigma_where_it_is_not_obvious(points, expected):
     assert estimate_sigma(points) == pytest.approx(expected, rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("call", "stage"),
-    [
-        (lambda X, p: full_graph(X, sigma=0.1, progress=p), "full graph"),
-        (lambda X, p: knn_graph(X, progress=p), "nearest neighbors"),
-    ],
-)
-def test_progress_reaches_the_end_and_can_cancel(call, stage):
-    X = np.random.default_rng(0).random((5000, 2))
-    seen = []
-    call(X, lambda name, fraction: seen.append((name, fraction)))
-    assert check_reports(seen) == [stage]
-    assert seen[-1][1] == 1.0
-    with pytest.raises(Cancelled):
-        call(X, cancel)
