@@ -10,7 +10,6 @@ import scipy.sparse
 from kdegraph.dispatch import spectral_clustering
 from kdegraph.estimators import KDESpectralClustering
 from kdegraph.geometry.kernels import Kernel
-from kdegraph.local_bandwidth import bandwidths_of_new_points
 from kdegraph.transformer import SimilarityGraphTransformer
 from sklearn.base import clone
 from sklearn.datasets import make_moons
@@ -85,21 +84,6 @@ def test_memberships_are_shares_of_the_kernel_sums_and_prediction_is_the_largest
         np.testing.assert_allclose(shares[reached], expected, rtol=1e-5, atol=1e-5)
         np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-12)
         assert np.array_equal(model.predict(queries), sums.argmax(axis=1))
-
-
-@pytest.mark.parametrize("alpha", [0.0, 0.5])
-def test_memberships_with_local_bandwidths(alpha):
-    X, _ = make_moons(200, noise=0.1, random_state=0)
-    queries = make_moons(100, noise=0.3, random_state=1)[0]
-    model = KDESpectralClustering(2, sigma="local", alpha=alpha, random_state=0).fit(X)
-    own = bandwidths_of_new_points(X, queries)
-    squares = ((queries[:, None] - X[None]) ** 2).sum(axis=2)
-    values = np.exp(-squares / (own[:, None] * model.sigma_[None]))
-    if alpha > 0:
-        values *= model.graph_.densities**-alpha
-    sums = values @ np.eye(2)[model.labels_]
-    expected = sums / sums.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(model.predict_proba(queries), expected, rtol=1e-9, atol=1e-12)
 
 
 def test_prediction_is_the_largest_membership_where_clusters_are_symmetric():

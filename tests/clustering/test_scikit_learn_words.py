@@ -53,11 +53,12 @@ def test_coordinates_of_fitted_points_are_those_of_the_spectrum(moons, sigma):
     [
         {"sigma": 0.2},
         {"sigma": 0.2, "kernel": "exponential"},
+        {"sigma": "local"},
         {"sigma": "local", "alpha": 0.5},
         {"sigma": 0.1, "metric": "cosine"},
     ],
 )
-def test_coordinates_of_new_points_are_means_of_the_fitted_ones(moons, parameters):
+def test_memberships_and_coordinates_of_new_points_are_means_over_the_kernel(moons, parameters):
     X, queries = moons.X, moons.X[:50] + np.random.default_rng(0).normal(0, 0.1, (50, 2))
     model = KDESpectralClustering(3, random_state=0, **parameters).fit(X)
     sigma, own = model.sigma_, model.sigma_
@@ -70,6 +71,9 @@ def test_coordinates_of_new_points_are_means_of_the_fitted_ones(moons, parameter
     kernel = np.exp(-between if parameters.get("kernel") else -(between**2))
     if "alpha" in parameters:
         kernel = kernel * model.graph_.densities**-0.5
+    shares = kernel @ np.eye(3)[model.labels_] / kernel.sum(axis=1, keepdims=True)
+    within = 1e-9 if parameters["sigma"] == "local" else 1e-4
+    np.testing.assert_allclose(model.predict_proba(queries), shares, rtol=within, atol=within)
     rows = model.transform(X)
     expected = kernel @ rows / kernel.sum(axis=1, keepdims=True)
     expected /= 1 - model.spectrum_.eigenvalues[:3]

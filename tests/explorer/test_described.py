@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from explorer_actions import choose, put
 from explorer_objects import source, view
 from kdegraph import datasets
+from kdegraph_explorer.algorithm.neighborhood import neighborhood
 from kdegraph_explorer.algorithm.timing import Timing
 from kdegraph_explorer.views import VIEWS, describe
 from kdegraph_explorer.views.base import Caption
@@ -79,23 +80,18 @@ def test_neighbors_halving_and_rounds_in_words(explorer):
     shown, graph = show(explorer, "point"), explorer.graph
     told = shown.describe_neighbors(True)
     rows = {row[0]: dict(zip(told.columns, row, strict=True)) for row in told.rows}
-    drawn, times = np.unique(graph.neighbors[0], return_counts=True)
-    for j, count in zip(drawn.tolist(), times.tolist(), strict=True):
+    found, distances = (
+        neighborhood(graph, 0, 10),
+        np.linalg.norm(explorer.X - explorer.X[0], axis=1),
+    )
+    for j, count, weight in zip(found.sampled, found.times, found.weight, strict=True):
         row = rows[str(j)]
-        distance = np.linalg.norm(explorer.X[0] - explorer.X[j])
         assert row["Drawn"] == count
-        assert float(row["Distance"]) == pytest.approx(distance, rel=5e-3)
-        assert row["Weight"] == pytest.approx(graph.adjacency[0, j])
-        assert float(row["Chance"]) == pytest.approx(
-            np.exp(-((distance / graph.sigma) ** 2)) / graph.kernel_degrees[0], rel=5e-2
-        )
-    nearest = [
-        row["Point"]
-        for row in sorted(rows.values(), key=lambda row: row["Nearest"] or 99)
-        if row["Nearest"]
-    ]
-    distances = np.linalg.norm(explorer.X - explorer.X[0], axis=1)
-    assert nearest == [str(j) for j in np.argsort(distances)[1:11]]
+        assert float(row["Distance"]) == pytest.approx(distances[j], rel=5e-3)
+        assert row["Weight"] == pytest.approx(weight)
+        assert float(row["Chance"]) == pytest.approx(found.chance(j), rel=5e-2)
+    by_rank = sorted((row["Nearest"], j) for j, row in rows.items() if row["Nearest"])
+    assert [int(j) for _, j in by_rank] == found.nearest.tolist()
     told = shown.describe_halving(True)
     assert told.summary.startswith(
         f"Draw {shown.draw.value} of point 0: {len(told.rows)} halvings of 90 points lead to point "

@@ -97,17 +97,6 @@ def test_perplexity_takes_the_place_of_sigma(explore):
 # ---- the other graphs
 
 
-def test_full_graph_has_the_bandwidths_of_the_sampled_one(sessions):
-    session = sessions(MOONS, bandwidth="local", extra_methods=("full",))
-    sigma, found = kdegraph.local_bandwidths(MOONS.X, perplexity=5), session.state.outcome("full")
-    for i, j in ((0, 1), (3, 150), (77, 78), (9, 9)):
-        exponent = np.sum((MOONS.X[i] - MOONS.X[j]) ** 2) / (sigma[i] * sigma[j])
-        expected = np.exp(-exponent) if i != j else 0.0
-        assert found.adjacency[i, j] == pytest.approx(expected, abs=1e-9)
-    degrees = session.state.outcome("kde").graph.kernel_degrees
-    np.testing.assert_allclose(found.adjacency.sum(axis=1), degrees, rtol=0.05)
-
-
 def test_comparison_has_the_other_kind_of_bandwidth(explore):
     explorer = explore(MOONS.X, sigma=0.2, n_clusters=2)
     state, compare = explorer.session.state, view(explorer, "compare")

@@ -279,8 +279,12 @@ def test_full_graph_is_computed_when_it_is_wanted_and_fits(sessions, monkeypatch
     session = sessions(MOONS, sigma=0.15, n_clusters=2)
     assert session.state.outcome("full") is None
     put(session, extra_methods=("full",))
-    for sigma in (0.15, 0.2):
-        choose(session, sigma=sigma)
+    for chosen, sigma in (
+        ({"sigma": 0.15}, 0.15),
+        ({"bandwidth": "local", "perplexity": 5}, kdegraph.local_bandwidths(MOONS.X, perplexity=5)),
+        ({"bandwidth": "one", "sigma": 0.2}, 0.2),
+    ):
+        choose(session, **chosen)
         full = session.state.outcome("full")
         expected = kdegraph.full_graph(MOONS.X, sigma=sigma)
         np.testing.assert_allclose(full.adjacency.toarray(), expected, atol=1e-9)
