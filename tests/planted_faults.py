@@ -10,6 +10,7 @@ still be planted.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import click
 
 ROOT = Path(__file__).parents[1]
 COPIED = (
+    "apps",
     "core",
     "explorer",
     "benchmarks",
@@ -85,8 +87,8 @@ def plant(fault, root):
     path.write_text(source.replace(fault.text, fault.fault))
 
 
-def is_noticed(fault, folder, cache):
-    """Return whether the tests of a fault fail in a copy of the project with that fault.
+def noticed_by(fault, folder, cache):
+    """Return which test of a fault fails in a copy of the project with that fault, "" if none does.
 
     Faults share the folder with compiled code, which has a place for each version of the kernels.
     """
@@ -107,7 +109,7 @@ def is_noticed(fault, folder, cache):
         raise RuntimeError(
             f"{fault.name}: the tests did not run:\n{run.stdout[-2000:]}{run.stderr[-2000:]}"
         )
-    return run.returncode == 1
+    return re.search(r"^(FAILED|ERROR) \S+|\Z", run.stdout, re.MULTILINE)[0]
 
 
 @click.command()
@@ -124,9 +126,9 @@ def main(only, listed):
             click.echo(f"{fault.name}: {fault.path}")
             continue
         with tempfile.TemporaryDirectory() as folder:
-            noticed = is_noticed(fault, folder, cache.name)
-        click.echo(f"{'noticed' if noticed else 'MISSED '}  {fault.name}")
-        missed += [] if noticed else [fault.name]
+            test = noticed_by(fault, folder, cache.name)
+        click.echo(f"{fault.name}: {test or 'MISSED'}")
+        missed += [] if test else [fault.name]
     if missed:
         raise click.ClickException(f"no test noticed: {', '.join(missed)}")
 
