@@ -1,6 +1,7 @@
 """Steps of tests with sessions and explorers: choices, files, undo, exports, and waiting."""
 
 import runpy
+import time
 
 import numpy as np
 
@@ -28,6 +29,15 @@ def session_of(shown):
 def wait(shown):
     """Wait for the result, and for what an explorer paints of it."""
     settle(shown) if hasattr(shown, "session") else shown.wait(PATIENCE)
+
+
+def until(shown, holds):
+    """Deliver what has been computed until something holds."""
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < end, "it does not come about"
+        session_of(shown).mailbox.drain()
+        time.sleep(0.001)
 
 
 def choose(shown, **values):
@@ -67,6 +77,14 @@ def reopened(session, other):
     from kdegraph_explorer.exports import session_file
 
     return restored(other, session_file.read(other, session_file.write(session)))
+
+
+def reproduce(session):
+    """Wait for a result that depends on the choices alone."""
+    done = []
+    session.reproduce(lambda: done.append(True))
+    session.wait(PATIENCE)
+    assert done
 
 
 def silent(*args, **options):

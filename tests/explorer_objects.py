@@ -8,6 +8,21 @@ def view(explorer, key):
     return explorer.views[key]
 
 
+def opened(explorer, key):
+    """A view that is shown."""
+    put(explorer, view=key)  # noqa: F405
+    return view(explorer, key)
+
+
+def alert(explorer, css_class):
+    """An alert above the plots, and the text in it."""
+    from kdegraph_explorer.views.markup import Text
+
+    (frame,) = explorer.sections()[2].select(lambda p: css_class in getattr(p, "css_classes", ()))
+    (message,) = frame.select(Text)
+    return frame, message
+
+
 def controls(explorer, kind):
     """The controls of this class."""
     (found,) = (part for part in explorer.layout.controls if isinstance(part, kind))

@@ -2,26 +2,17 @@
 
 import numpy as np
 from explorer_actions import PATIENCE, choose, computed, give_file, put, settle
-from explorer_objects import widget
+from explorer_objects import alert, widget
 from kdegraph import datasets, diagnose
 from kdegraph.datasets import Dataset
 from kdegraph_explorer import pipeline
 from kdegraph_explorer.results import Request
 from kdegraph_explorer.sources.generators import tight_beside_wide
 from kdegraph_explorer.views.alerts import advice
-from kdegraph_explorer.views.markup import Text
 from markupsafe import Markup
 
 MOONS = datasets.make("moons", n=300, seed=0)
 UNEQUAL = Dataset(MOONS.X * [1, 1000], feature_names=("width", "<i>price</i>"))
-
-
-def alert(explorer, css_class):
-    """An alert above the plots, and the text in it."""
-    main = explorer.sections()[2]
-    (frame,) = main.select(lambda part: css_class in getattr(part, "css_classes", ()))
-    (message,) = frame.select(Text)
-    return frame, message
 
 
 # ---- what is said

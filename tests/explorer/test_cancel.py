@@ -8,11 +8,11 @@ from collections import Counter
 import kdegraph_explorer.pipeline as pipeline
 import numpy as np
 import pytest
-from explorer_actions import PATIENCE, computed, settle, silent
+from explorer_actions import PATIENCE, computed, settle, silent, until
+from explorer_objects import alert
 from kdegraph import Cancelled, datasets
 from kdegraph_explorer.pipeline import Pipeline
 from kdegraph_explorer.results import Request
-from kdegraph_explorer.views.markup import Text
 
 
 def stop_at(number):
@@ -79,35 +79,27 @@ def held(monkeypatch):
     return go_on
 
 
-def alert(explorer):
-    """The alert of a cancelled computation: whether it is there, and what it says."""
-    (frame,) = explorer.sections()[2].select(
-        lambda p: "kg-stopped" in getattr(p, "css_classes", ())
-    )
-    (text,) = frame.select(Text)
-    return frame.visible, text.content
-
-
 def test_after_cancel_the_last_result_is_shown_and_can_be_left_again(explore, held):
     explorer = explore(MOONS.X)
     session, state = explorer.session, explorer.session.state
     session.cancel()  # There is nothing to cancel.
-    assert not alert(explorer)[0]
+    assert not alert(explorer, "kg-stopped")[0].visible
     state.dataset = BLOBS
-    while state.shown is not BLOBS:  # it takes so long that the points are shown already
-        session.mailbox.drain()
-    assert not alert(explorer)[0]
+    until(session, lambda: state.shown is BLOBS)  # before its graph, which takes long
+    assert not alert(explorer, "kg-stopped")[0].visible
     session.cancel()
     settle(explorer)
     assert state.shown is not BLOBS
     assert state.outcome("kde") is not None
-    assert alert(explorer) == (True, "Cancelled. What is shown is the last result.")
+    frame, message = alert(explorer, "kg-stopped")
+    assert frame.visible
+    assert message.content == "Cancelled. What is shown is the last result."
     held.set()
     session.retry()
     settle(explorer)
     assert state.shown is BLOBS
     assert state.outcome("kde") is not None
-    assert not alert(explorer)[0]
+    assert not alert(explorer, "kg-stopped")[0].visible
 
 
 def test_loading_that_was_cancelled_is_loaded_again(sessions, monkeypatch):

@@ -13,6 +13,7 @@ from explorer_actions import (
     give_file,
     put,
     reopened,
+    reproduce,
     restored,
     settle,
     undo,
@@ -41,6 +42,12 @@ NOISE = csv(a=RNG.normal(size=N), b=RNG.normal(size=N), gid=GROUP)
 def table_of(explorer):
     (table,) = controls(explorer, DataControls).__panel__().select(ColumnTable)
     return table
+
+
+def send(explorer, **message):
+    """Choose something in the table, as the browser reports it."""
+    table_of(explorer)._handle_msg(message)
+    settle(explorer)
 
 
 # ---- roles
@@ -103,8 +110,7 @@ def test_the_table_sets_roles_and_follows_them(explore):
     assert table.visible
     assert [row["name"] for row in table.rows] == ["a", "b", "gid"]
     assert table.roles == ["feature"] * 3
-    table._handle_msg({"columns": [2], "role": "label"})
-    settle(explorer)
+    send(explorer, columns=[2], role="label")
     assert table.roles == ["feature", "feature", "label"]
     assert explorer.session.state.dataset.y.tolist() == GROUP.tolist()
     undo(explorer)
@@ -125,8 +131,7 @@ def test_the_table_sets_roles_and_follows_them(explore):
     # Hundreds of columns can be chosen at once.
     source = give_file(explorer.session, csv(**{f"c{i}": RNG.normal(size=30) for i in range(500)}))
     assert len(table.rows) == len(table.roles) == 500
-    table._handle_msg({"columns": list(range(2, 500)), "role": "ignore"})
-    settle(explorer)
+    send(explorer, columns=list(range(2, 500)), role="ignore")
     assert source.columns == ["c0", "c1"]
 
 
@@ -180,10 +185,7 @@ def test_a_refused_choice_of_columns_is_said_until_another_is_made(sessions):
     choose(session, sigma=2.5)
     assert session.state.result.request.sigma == 2.5
     assert session.state.error == refused  # the columns are still not those that are chosen
-    done = []
-    session.reproduce(lambda: done.append(True))
-    session.wait(PATIENCE)
-    assert done  # what is shown can be exported all the same
+    reproduce(session)  # what is shown can be exported all the same
     put(session, "upload", columns=["width", "height"])
     assert session.state.error == ""
     assert session.state.shown.feature_names == ("width", "height")
@@ -213,8 +215,7 @@ def test_the_graph_is_that_of_the_scaled_columns(explorer):
     session, table = explorer.session, table_of(explorer)
     table._handle_msg({"column": 0, "kind": "log", "value": True})
     table._handle_msg({"column": 0, "kind": "standardize", "value": True})
-    table._handle_msg({"column": 1, "kind": "weights", "value": "0.25"})
-    settle(explorer)
+    send(explorer, column=1, kind="weights", value="0.25")
     expected = np.column_stack([standardized(np.log10(INCOME)), 0.25 * AGE])
     np.testing.assert_allclose(session.state.outcome("kde").graph.points, expected, atol=1e-5)
     assert session.state.dataset.feature_names == ("income (log10, standardized)", "age (× 0.25)")
@@ -227,8 +228,7 @@ def test_the_graph_is_that_of_the_scaled_columns(explorer):
 def test_all_features_are_standardized_at_once_and_undone(explorer):
     session, table = explorer.session, table_of(explorer)
     before = session.state.dataset.X
-    table._handle_msg({"standardize": True})
-    settle(explorer)
+    send(explorer, standardize=True)
     assert table.all_standardized
     X = session.state.dataset.X
     np.testing.assert_allclose([X.mean(axis=0), X.std(axis=0)], [[0, 0], [1, 1]], atol=1e-12)
@@ -236,8 +236,7 @@ def test_all_features_are_standardized_at_once_and_undone(explorer):
     assert not table.all_standardized
     np.testing.assert_array_equal(session.state.dataset.X, before)
     session.history.redo()
-    table._handle_msg({"standardize": False})
-    settle(explorer)
+    send(explorer, standardize=False)
     assert session.sources["upload"].standardize == []
 
 
@@ -296,13 +295,11 @@ def test_no_logarithm_of_what_is_not_above_zero(explore):
     explorer = explorer_of_file(explore, SIGNED)
     state, table = explorer.session.state, table_of(explorer)
     before = state.dataset
-    table._handle_msg({"column": 0, "kind": "log", "value": True})
-    settle(explorer)
+    send(explorer, column=0, kind="log", value=True)
     assert "needs values above 0, and the smallest is -3" in table.refusal["text"]
     assert table.refusal["column"] == 0
     assert (state.dataset, state.error, table.scales[0]["log"]) == (before, "", False)
-    table._handle_msg({"column": 1, "kind": "log", "value": True})
-    settle(explorer)
+    send(explorer, column=1, kind="log", value=True)
     assert table.refusal == {}
     assert state.dataset.feature_names == ("x", "y (log10)")
     # Attributes refuse it, too.

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from explorer_actions import choose, put
-from explorer_objects import source, view
+from explorer_objects import opened, source, view
 from kdegraph import datasets
 from kdegraph_explorer.algorithm.neighborhood import neighborhood
 from kdegraph_explorer.algorithm.timing import Timing
@@ -19,12 +19,6 @@ from kdegraph_explorer.views.base import Caption
 @pytest.fixture
 def explorer(explore):
     return explore(datasets.make("blobs", n=90, seed=0).X, sigma=0.8, n_clusters=3, n_rounds=6)
-
-
-def show(explorer, key):
-    """Show a view and return it."""
-    put(explorer, view=key)
-    return view(explorer, key)
 
 
 def captions(shown):
@@ -39,7 +33,7 @@ ALWAYS_SHOWN = [shown.key for shown in VIEWS if shown.key not in NO_PLOT]
 def test_every_plot_can_be_saved_and_read(explorer):
     for key in ALWAYS_SHOWN:
         shown = view(explorer, key)
-        shown = show(explorer, key) if shown.area == "top" else shown
+        shown = opened(explorer, key) if shown.area == "top" else shown
         plots = [
             caption
             for caption in captions(shown).values()
@@ -56,7 +50,7 @@ def test_every_plot_can_be_saved_and_read(explorer):
 
 
 def test_a_table_takes_the_place_of_its_plot_and_stays_current(explorer):
-    shown = show(explorer, "point")
+    shown = opened(explorer, "point")
     caption = captions(shown)["Neighbors"]
     caption.table = True
     paper = next(
@@ -77,7 +71,7 @@ def test_a_table_takes_the_place_of_its_plot_and_stays_current(explorer):
 
 
 def test_neighbors_halving_and_rounds_in_words(explorer):
-    shown, graph = show(explorer, "point"), explorer.graph
+    shown, graph = opened(explorer, "point"), explorer.graph
     told = shown.describe_neighbors(True)
     rows = {row[0]: dict(zip(told.columns, row, strict=True)) for row in told.rows}
     found, distances = (
@@ -101,7 +95,7 @@ def test_neighbors_halving_and_rounds_in_words(explorer):
         left, right, share, uniform = map(float, row[2:6])
         assert share == pytest.approx(left / (left + right), abs=2e-2)
         assert row[6] == ("left" if uniform < share else "right") or abs(uniform - share) < 2e-3
-    shown = show(explorer, "rounds")
+    shown = opened(explorer, "rounds")
     told = shown.describe_eigenvalues(True)
     assert [row[0] for row in told.rows] == [1, 2, 3, 4, 5, 6, "full graph, exact"]
     assert [float(value) for value in told.rows[5][1:]] == pytest.approx(
@@ -116,7 +110,7 @@ def test_neighbors_halving_and_rounds_in_words(explorer):
 
 
 def test_embedding_degrees_conductances_and_spectra_in_words(explorer):
-    shown = show(explorer, "spectral")
+    shown = opened(explorer, "spectral")
     outcome = explorer.session.state.outcome("kde")
     placed = source(shown.figures()[0], "points").data
     places = np.column_stack([placed["x"], placed["y"]])
@@ -133,7 +127,7 @@ def test_embedding_degrees_conductances_and_spectra_in_words(explorer):
     rows = describe.conductances(explorer.session.state, {"kde": "KDE graph"}, True).rows
     judged = explorer.session.state.judgement("kde").conductances
     assert [float(row[1]) for row in rows] == pytest.approx(judged, rel=5e-3)
-    show(explorer, "compare")
+    opened(explorer, "compare")
     told = describe.spectra(explorer.session.state, True)
     assert told.columns == ("Number", "KDE graph", "Other bandwidth", "k-NN graph", "Full graph")
     for column, method in enumerate(("kde", "other", "knn", "full"), start=1):

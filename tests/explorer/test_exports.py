@@ -9,7 +9,7 @@ import networkx
 import numpy as np
 import pyarrow as pa
 import pytest
-from explorer_actions import PATIENCE, TABLE, choose, export, give_file, put, run_script
+from explorer_actions import PATIENCE, TABLE, choose, export, give_file, put, reproduce, run_script
 from hostile import quoted
 from kdegraph import datasets
 from kdegraph.datasets import Dataset
@@ -17,14 +17,6 @@ from kdegraph.validation import LOCAL_WORDS
 from kdegraph_explorer.exports import EXPORTS, session_file
 from kdegraph_explorer.uploads import StoredFile
 from pyarrow import csv, parquet
-
-
-def reproduce(session):
-    """Wait for a result that depends on the choices alone."""
-    done = []
-    session.reproduce(lambda: done.append(True))
-    session.wait(PATIENCE)
-    assert done
 
 
 def test_labels_as_csv_and_parquet_and_the_names_of_all_files(sessions):

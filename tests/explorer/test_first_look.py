@@ -1,13 +1,12 @@
 """A graph of few rounds, and edges without clusters, that slow work shows first."""
 
 import threading
-import time
 
 import kdegraph
 import kdegraph_explorer.pipeline as pipeline
 import kdegraph_explorer.session as module
 import pytest
-from explorer_actions import PATIENCE, choose
+from explorer_actions import PATIENCE, choose, until
 from explorer_objects import source, view
 from kdegraph import datasets
 
@@ -91,15 +90,6 @@ def test_the_rest_waits_for_the_drawing_of_the_first_look_unless_it_is_stopped(
     assert drawing.busy
     assert session.state.result.coarse
     drawn.set()
-
-
-def until(session, holds):
-    """Wait until something holds, on the session's thread."""
-    end = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < end, "it does not come about"
-        session.mailbox.drain()
-        time.sleep(0.001)
 
 
 def test_edges_of_many_draws_are_shown_before_their_clusters_and_not_drawn_twice(

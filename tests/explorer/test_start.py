@@ -4,7 +4,7 @@ import kdegraph
 import numpy as np
 import pytest
 from explorer_actions import choose, computed, put
-from explorer_objects import image, part, source, view
+from explorer_objects import image, opened, part, source
 from kdegraph import datasets
 from kdegraph_explorer.address import first_view
 from kdegraph_explorer.algorithm.proof import edge_weights, proof
@@ -22,12 +22,6 @@ def outcomes():
     """The outcomes of the first page."""
     request = Request(CLUMPS, sigma="preset", n_rounds=20, extra_methods=("full",))
     return computed(request).outcomes
-
-
-def start_view(explorer):
-    """The view of the first page, opened."""
-    put(explorer, view="start")
-    return view(explorer, "start")
 
 
 def test_the_points_of_the_first_page_prove_the_point(outcomes):
@@ -75,7 +69,7 @@ def test_an_edge_stands_for_its_weight_over_the_similarity_of_its_ends(outcomes)
 def test_three_graphs_are_drawn_and_measured(explore):
     explorer = explore(datasets.make("moons", n=300, seed=0).X, sigma=0.2, n_clusters=2)
     assert explorer.session.state.view == "points"
-    shown = start_view(explorer)
+    shown = opened(explorer, "start")
     figures = shown.figures()
     assert all(image(figure).any() for figure in figures[:3])
     heads = {head.title: head for head in shown.__panel__().select(Caption)}
@@ -101,7 +95,7 @@ def test_the_tour_has_three_steps_and_can_be_left_in_each(explore):
     (tour,) = explorer.sections()[2].select(lambda part: "kg-tour" in part.css_classes)
     assert not tour.visible
     bar = Tour(explorer.session)  # another one of the same session
-    part(start_view(explorer), "Take the tour").param.trigger("clicks")
+    part(opened(explorer, "start"), "Take the tour").param.trigger("clicks")
     for number, (key, title, _) in enumerate(STEPS, start=1):
         assert state.tour == number
         assert state.view == key

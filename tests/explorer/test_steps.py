@@ -7,17 +7,11 @@ import numpy as np
 from bokeh.core.properties import value
 from bokeh.models import Text as GlyphText
 from explorer_actions import choose, put, settle
-from explorer_objects import image, part, source, text, view
+from explorer_objects import image, opened, part, source, text, view
 from kdegraph import datasets
 from kdegraph_explorer.views.spectral import draw_conductances
 
 MOONS = datasets.make("moons", n=200, seed=0).X
-
-
-def opened(explorer, key):
-    """A view that is opened."""
-    put(explorer, view=key)
-    return view(explorer, key)
 
 
 def test_the_selected_point_is_looked_at_and_its_halving_is_stepped(explore):

@@ -9,7 +9,7 @@ import threading
 
 import kdegraph_explorer.uploads as uploads
 import pytest
-from explorer_actions import PATIENCE, TABLE, TWO_PAIRS, put, settle
+from explorer_actions import PATIENCE, TABLE, TWO_PAIRS, put, settle, until
 from explorer_objects import controls
 from kdegraph import datasets
 from kdegraph_explorer import projection
@@ -52,12 +52,6 @@ class Page:
     def answer(self, key, start, **rest):
         """Send one message about a part."""
         self._button._handle_msg({"file": key, "start": start, **rest})
-
-
-def until(explorer, holds):
-    """Deliver messages until something holds."""
-    while not holds():
-        explorer.session.mailbox.drain()
 
 
 @pytest.fixture

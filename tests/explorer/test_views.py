@@ -1,14 +1,13 @@
 """Views as objects: what they would show, and what they set."""
 
 import threading
-import time
 
 import numpy as np
 import pytest
 from bokeh.document import Document
 from bokeh.events import MouseMove, PanStart, SelectionGeometry, Tap
 from bokeh.models import LassoSelectTool, PanTool
-from explorer_actions import PATIENCE, TWO_PAIRS, choose, put, settle
+from explorer_actions import PATIENCE, TWO_PAIRS, choose, put, settle, until
 from explorer_objects import happen, image, source, view, widget
 from kdegraph import datasets
 from kdegraph_explorer.drawing.painter import MAX_GLYPHS, Painter
@@ -94,10 +93,7 @@ def test_old_edges_never_lie_under_new_points(explore, monkeypatch):
     )
     old = source(figure, "image").data["image"][0]
     put(session, dataset=datasets.Dataset(datasets.make("blobs", n=90, seed=0).X, sigma=0.8))
-    end = time.monotonic() + PATIENCE
-    while not (seen and len(source(figure, "points").data["x"]) == 90):
-        assert time.monotonic() < end
-        session.mailbox.drain()
+    until(session, lambda: seen and len(source(figure, "points").data["x"]) == 90)
     assert not any(old is image for images in seen for image in images)
     assert source(figure, "image").data["image"] == []
     go_on.set()
