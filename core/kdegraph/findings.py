@@ -30,9 +30,10 @@ class Finding(str):
 
     Parameters
     ----------
-    problem : {"columns", "matrix", "wide", "narrow", "parts", "distances"}
+    problem : {"columns", "matrix", "wide", "narrow", "concentrated", "parts", "distances"}
         Columns of very different scales, a symmetric matrix given as points, a sigma that is too
-        wide or too narrow, too many parts, distances given as weights.
+        wide or too narrow, distances that hardly differ, too many parts, distances given as
+        weights.
     observation : str
     remedy : str
 

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kdegraph.io.frames import as_table
 from kdegraph.io.mixed import encode
+from kdegraph.io.table import check_complete, choose
 from kdegraph.validation import check_choice
 
 
@@ -70,8 +71,7 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         """
         check_choice(self.missing, "missing", ("error", "impute"))
         table = as_table(X)
-        columns = [column.name for column in table.suggest_features(mixed=True)]
-        _, _, self._parts = table.choose(columns, None, self.categories)
+        _, _, self._parts = choose(table, None, None, self.categories)
         self.feature_names_in_ = np.array([column.name for column in table.columns], dtype=object)
         self.n_features_in_ = len(table.columns)
         return self
@@ -99,7 +99,7 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         table = as_table(X)
         columns = [table.column(part.name) for part in self._parts]
         points = encode(self._parts, columns, impute=self.missing == "impute")
-        table.check_complete(columns, np.isfinite(points).all(axis=1))
+        check_complete(table, columns, np.isfinite(points).all(axis=1))
         return points
 
     def get_feature_names_out(self, input_features: None = None) -> NDArray[np.object_]:

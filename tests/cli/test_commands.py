@@ -109,19 +109,6 @@ def test_isolated_points_are_reported(run, moons):
     assert_refused(run("cluster", moons, "-k", 2, "--sigma", 1e-300), "n_clusters", "larger sigma")
 
 
-def test_formats_of_labels(run, moons):
-    read = {
-        "csv": lambda path: column(path, "cluster"),
-        "parquet": lambda path: pyarrow.parquet.read_table(path)["cluster"].to_numpy(),
-        "npy": np.load,
-    }
-    for extension, read_labels in read.items():
-        result = run("cluster", moons, "-k", 2, "--quiet", "-o", f"labels.{extension}")
-        assert (result.exit_code, result.output) == (0, "")
-        labels = read_labels(moons.with_name(f"labels.{extension}"))
-        assert same_partition(labels, column(moons))
-
-
 def test_the_seed_decides_and_a_sigma_of_auto_is_the_default(run, moons):
     written = []
     for options in (["5"], ["5", "--sigma", "auto"], ["6"]):
@@ -346,5 +333,7 @@ def test_sample_lists_and_writes(run, tmp_path):
     assert data.y is not None
     assert run("sample", "uniform", "-n", 5, "-o", "u.csv").exit_code == 0
     assert (tmp_path / "u.csv").read_text().startswith("x,y\n")
-    assert_refused(run("sample", "moon", "-o", "u.csv"), "'moon' is not one of moons, circles")
+    assert_refused(
+        run("sample", "moon", "-o", "u.csv"), "unknown name 'moon'; choose one of 'moons'"
+    )
     assert_refused(run("sample", "moons"), "-o points.csv")

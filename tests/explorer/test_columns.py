@@ -29,7 +29,6 @@ from kdegraph_explorer.views.alerts import advice, left_out
 from kdegraph_explorer.views.alerts import standardized as standardized_words
 from kdegraph_explorer.views.columns import ColumnTable
 from kdegraph_explorer.views.controls import DataControls
-from sklearn.datasets import load_iris
 
 RNG = np.random.default_rng(0)
 N = 200
@@ -64,18 +63,6 @@ def test_a_label_chosen_by_hand_leaves_the_features(sessions):
     assert state.outcome("kde").scores["Adjusted Rand index"] < 0.1
     data = source.checked({"columns": ["a", "gid"], "label_column": "gid"})  # as in an address
     assert data["columns"] == ["a"]
-
-
-def test_iris_with_a_running_number_has_the_clusters_of_iris(sessions):
-    iris = load_iris()
-    measured = dict(zip("abcd", iris.data.T, strict=True))
-    session, plain = sessions(), sessions()
-    give_file(session, csv(number=1 + np.arange(150), **measured))
-    give_file(plain, csv(**measured))
-    with_number, without = (s.state.outcome("kde").labels for s in (session, plain))
-    np.testing.assert_array_equal(with_number, without)
-    assert with_number.max() >= 1
-    assert "Not used: 'number' (an identifier)" in session.state.dataset.description
 
 
 def test_roles_are_exclusive(sessions):
@@ -356,9 +343,9 @@ def test_scales_from_outside_are_checked(sessions):
     for data, message in (
         ({"log": "income"}, "log must be a list of names"),
         ({"standardize": [1]}, "standardize must be a list of names"),
-        ({"weights": [2]}, "weights must be a number for each name"),
-        ({"weights": {"age": -1}}, "a weight must be positive"),
-        ({"weights": {"age": "2"}}, "a weight must be a positive number"),
+        ({"weights": [2]}, "weights must be a dict of numbers by name"),
+        ({"weights": {"age": -1}}, "the weight of 'age' must be positive"),
+        ({"weights": {"age": "2"}}, "the weight of 'age' must be a positive number"),
     ):
         with pytest.raises(ValueError, match=message):
             upload.checked(data)

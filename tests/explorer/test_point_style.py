@@ -69,7 +69,7 @@ def test_points_of_an_image_grow_and_become_translucent(style):
     viewport = still.window(usual, 400, 300)
 
     def picture(now):
-        return opacity_of(still.edge_image(now, now.graphs[0], viewport, points=True))
+        return still.edge_image(now, now.graphs[0], viewport, points=True)[:, :, 3]
 
     state.param.update(point_size=2.0, point_opacity=0.3)
     changed = still.still_of(state)

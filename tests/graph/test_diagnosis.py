@@ -14,9 +14,12 @@ from kdegraph import (
     datasets,
     diagnose,
     similarity_graph,
+    spectral_clustering,
 )
 from kdegraph.diagnosis import GraphWarning, bandwidth_in_words, many_parts, unequal_columns
 from sklearn.datasets import load_digits, load_iris
+from sklearn.decomposition import TruncatedSVD
+from sklearn.metrics import adjusted_rand_score
 
 
 # Clumps have no edges between them at any sigma that is the distance to a near neighbor.
@@ -178,6 +181,29 @@ def test_a_matrix_is_judged_by_its_points_and_parts():
         diagnose(blocks(3, 3), n_clusters=0)
     with pytest.raises(ValueError, match="points must have shape"):
         diagnose(blocks(3, 3), points=steps)
+
+
+def texts(n=600, length=100):
+    """Sparse rows of 100 of 5,000 words, half of them from the fourth that is of their topic."""
+    rng = np.random.default_rng(0)
+    of_topic = rng.random((n, length)) < 0.5
+    first = np.where(of_topic, 1250 * (np.arange(n) % 4)[:, None], 0)
+    words = first + rng.integers(0, np.where(of_topic, 1250, 5000))
+    rows = np.repeat(np.arange(n), length)
+    return scipy.sparse.coo_array((np.ones(words.size), (rows, words.ravel()))).tocsr()
+
+
+def test_distances_that_hardly_differ_are_reduced_as_the_sentence_says():
+    X = texts()
+    found = diagnose(similarity_graph(X, sigma="local", metric="cosine", seed=0))
+    assert [finding.problem for finding in found] == ["concentrated"]
+    assert "take a larger perplexity or knn_graph, or reduce the points" in found[0]
+    assert diagnose(similarity_graph(X, sigma=0.5, metric="cosine", seed=0)) == []
+    reduced = TruncatedSVD(20, random_state=0).fit_transform(X)
+    graph = similarity_graph(reduced, sigma="local", metric="cosine", seed=0)
+    assert diagnose(graph) == []
+    labels = spectral_clustering(graph, 4, seed=0).labels
+    assert adjusted_rand_score(np.arange(600) % 4, labels) > 0.99
 
 
 # ---- findings

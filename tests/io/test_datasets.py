@@ -174,12 +174,6 @@ def test_the_size_is_checked_before_reading(tmp_path):
         datasets.load(io.BytesIO(b"1,2\n" * 100), filename="t.csv", max_bytes=10)
 
 
-def test_types_of_files():
-    names = ["a.csv", "a.tsv", "a.parquet", "a.pq", "a.npy", "a.npz", "a.png", "A.JPG", "a.jpeg"]
-    types = ["csv", "tsv", "parquet", "parquet", "npy", "npz", "png", "jpeg", "jpeg"]
-    assert list(map(datasets.file_type, names)) == types
-
-
 def test_damaged_files_are_refused_or_read_but_never_crash():
     rng = np.random.default_rng(0)
     X = rng.random((30, 3))

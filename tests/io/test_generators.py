@@ -77,6 +77,19 @@ def test_knn_falls_apart_on_clumps_and_the_kernel_graph_does_not():
     assert n_components == 2
 
 
+def test_no_bandwidth_suits_two_scales_and_a_knn_graph_does():
+    data = datasets.make("scales", n=1000, seed=0)
+    graphs = [
+        kdegraph.full_graph(data.X, sigma=data.sigma * factor) for factor in (0.5, 1, 2.5, 10)
+    ]
+    *gaussian, knn = (
+        adjusted_rand_score(data.y, kdegraph.spectral_clustering(graph, 4, seed=0).labels)
+        for graph in [*graphs, kdegraph.knn_graph(data.X)]
+    )
+    assert max(gaussian) < 0.8
+    assert knn > 0.95
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [

@@ -135,7 +135,10 @@ def test_labels_of_other_data_are_no_picture():
     data = datasets.make("moons", n=5)
     with pytest.raises(ValueError, match="moons are not the pixels"):
         data.label_image(np.zeros(5))
-    with pytest.raises(ValueError, match=r"labels must have shape \(16,\)"):
+    with pytest.raises(
+        ValueError,
+        match=r"labels must have 4 x 4 values, one per point of the grid, got shape \(5,\)",
+    ):
         datasets.image_points(np.zeros((4, 4))).label_image(np.zeros(5))
 
 

@@ -119,7 +119,7 @@ def test_many_columns_that_are_not_used_are_counted():
 def test_dates_of_parquet_keep_their_values():
     moments = [datetime.datetime(2020, 1, 1, 12), None]
     columns = {"day": [datetime.date(2020, 1, 2), None], "moment": moments, "x": [1.0, 2.0]}
-    found = datasets.read(parquet_bytes(columns), filename="t.parquet")
+    found = datasets.read(parquet_bytes(columns), filename="t.pq")
     assert [column.kind for column in found.columns] == ["date", "date", "number"]
     assert str(found.column("day").values[0]) == "2020-01-02T00:00:00.000"
     assert str(found.column("moment").values[0]) == "2020-01-01T12:00:00.000"

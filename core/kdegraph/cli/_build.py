@@ -8,32 +8,18 @@ from kdegraph.cli._options import LOCAL_WORDS
 
 
 class Built(NamedTuple):
-    """A graph and its description.
+    """A graph and its description."""
 
-    Attributes
-    ----------
-    graph : SimilarityGraph or csr_array
-    adjacency : csr_array
-    words : str
-        The method and its parameters.
-    timings : dict
-        Seconds of each stage.
-    """
-
-    graph: Any
-    adjacency: Any
-    words: str
-    timings: dict[str, float]
+    graph: Any  # a SimilarityGraph or a csr_array
+    adjacency: Any  # a csr_array
+    words: str  # the method and its parameters
+    timings: dict[str, float]  # seconds of each stage
 
 
 def build(data, options, progress):
     """Build the graph of a `kdegraph.datasets.Dataset` and return it as `Built`."""
     if options.method == "knn":
         return _build_knn(data, options, progress)
-    return _build_kde(data, options, progress)
-
-
-def _build_kde(data, options, progress):
     from kdegraph.graph import similarity_graph
 
     how = "given"
@@ -143,15 +129,11 @@ def print_warnings(built, found, options, n_clusters=None):
             continue
         sentence = finding
         if finding.problem == "columns":
-            sentence = f"{finding.observation}; {_remedy_for_columns(found)}"
+            remedy = "look for outliers there, or take others with --columns"
+            if found.scaled is found.data:
+                remedy = "take --scale standardize, or the same unit for all"
+            sentence = f"{finding.observation}; {remedy}"
         click.echo(f"Warning: {sentence}", err=True)
-
-
-def _remedy_for_columns(found):
-    """Return the end of a sentence on columns of very different scales."""
-    if found.scaled is found.data:
-        return "take --scale standardize, or the same unit for all"
-    return "look for outliers there, or take others with --columns"
 
 
 def line_on_seconds(timings):

@@ -13,6 +13,7 @@ KERNELS = ("gaussian", "laplacian", "exponential", "matern-3/2", "matern-5/2")
 METRICS = ("euclidean", "cosine", "haversine")
 FILE = click.Path(exists=True, dir_okay=False)
 DATA_FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
+POSITIVE = click.FloatRange(min=0, min_open=True)
 
 
 class Auto(click.ParamType):
@@ -30,19 +31,6 @@ class Auto(click.ParamType):
     def get_metavar(self, param, ctx=None):
         """See `click.ParamType.get_metavar`."""
         return "|".join([self.name, *self.words])
-
-
-class Positive(click.ParamType):
-    """A positive, finite number."""
-
-    name = "number"
-
-    def convert(self, value, parameter, context):
-        """See `click.ParamType.convert`."""
-        number = click.FLOAT.convert(value, parameter, context)
-        if not 0 < number < float("inf"):
-            self.fail(f"{value} is not a positive, finite number.", parameter, context)
-        return number
 
 
 _OPTIONS = (
@@ -95,14 +83,15 @@ _OPTIONS = (
     ),
     click.option(
         "--sigma",
-        type=Auto(Positive(), "number", ("auto", *LOCAL_WORDS)),
+        type=Auto(POSITIVE, "number", ("auto", *LOCAL_WORDS)),
         help="Bandwidth; local, moderate: one for each point, which follows the density fully or "
         "less; auto: from the distances to near neighbors. [default: auto; of cluster the most "
         "stable of several]",
     ),
     click.option(
         "--perplexity",
-        type=Positive(),
+        type=POSITIVE,
+        metavar="NUMBER",
         help="Effective number of neighbors of a point, for --sigma local and moderate. "
         "[default: 5]",
     ),
@@ -196,33 +185,15 @@ def check_options(given):
 
 
 class Input(NamedTuple):
-    """The contents of FILE.
+    """The contents of FILE."""
 
-    Attributes
-    ----------
-    data : kdegraph.datasets.Dataset
-        In the units of the file.
-    scaled : kdegraph.datasets.Dataset
-        The same with the columns scaled as --scale says: the points of the graph.
-    note : str or None
-        Says why --scale auto has standardized the columns, if it has.
-    label : str or None
-        Name of the column of known labels.
-    identifier : kdegraph.datasets.Column or None
-        The column of --id.
-    table : kdegraph.datasets.Table or None
-        All of the file, including skipped rows; None for a picture.
-    unused : str
-        Columns that are not features by default; see `kdegraph.datasets.Table.unused`.
-    """
-
-    data: Any
-    scaled: Any
-    note: str | None = None
-    label: str | None = None
-    identifier: Any = None
-    table: Any = None
-    unused: str = ""
+    data: Any  # the Dataset, in the units of the file
+    scaled: Any  # the same with the columns scaled as --scale says: the points of the graph
+    note: str | None = None  # what --scale auto and the types of columns have changed
+    label: str | None = None  # the name of the column of known labels
+    identifier: Any = None  # the Column of --id
+    table: Any = None  # all of the file, including skipped rows; None for a picture
+    unused: str = ""  # columns that are not features by default, with the reasons
 
 
 def read_input(file, options):
@@ -234,10 +205,8 @@ def read_input(file, options):
     source = sys.stdin.buffer.read(max_bytes + 1) if file == "-" else file
     contents = datasets.read(source, max_bytes=max_bytes)
     if isinstance(contents, datasets.Picture):
-        scaled = options.scale == "standardize"
         chosen = options.columns or options.categories or options.id is not None
-        chosen = chosen or options.label not in (None, "none")
-        if chosen or scaled:
+        if chosen or options.label not in (None, "none") or options.scale == "standardize":
             raise ValueError(
                 f"{file} is a picture: its points are its pixels, there are no columns or labels "
                 "to choose, and no columns to standardize"
@@ -250,6 +219,8 @@ def read_input(file, options):
 
 def _read_table(table, options):
     """Return the `Input` of a `kdegraph.datasets.Table`."""
+    from kdegraph.io.table import choose, list_unused
+
     names = {column.name for column in table.columns}
     label = "auto" if options.label is None else options.label
     if label == "none" and "none" not in names:
@@ -258,14 +229,13 @@ def _read_table(table, options):
     categories = split_names(options.categories, names) or None
     if categories == ["auto"] and "auto" not in names:
         categories = "auto"
-    features, target, parts = table.choose(columns, label, categories)
+    features, target, parts = choose(table, columns, label, categories)
     identifier = None if options.id is None else table.column(options.id, "--id")
     if columns is None and identifier in features:
         columns = [feature.name for feature in features if feature is not identifier]
     data = table.to_dataset(columns, label, dropna=options.dropna, categories=categories)
     found = None if target is None else target.name
-    known = [*features, *([] if identifier is None else [identifier])]
-    unused = table.unused([*(column.name for column in known), found], text=True)
+    unused = list_unused(table, [*features, target, identifier], text=True)
     if unused:
         unused += "; named with --columns they are used, text with --categories"
     scaled, note = (data, None) if categories else _scale_columns(data, options)
@@ -273,9 +243,8 @@ def _read_table(table, options):
     texts = [each.name for each in features if each.as_text and each.name in coordinates]
     if texts:
         words = ", ".join(map(repr, texts))
-        note = f"numbers that are stored as text are used as numbers: {words}" + (
-            f"; {note}" if note else ""
-        )
+        told = f"numbers that are stored as text are used as numbers: {words}"
+        note = f"{told}; {note}" if note else told
     return Input(data, scaled, note, found, identifier, table, unused)
 
 

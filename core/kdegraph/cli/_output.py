@@ -80,13 +80,6 @@ def print_json(facts):
     _print_bytes(text.encode() + b"\n")
 
 
-def column_values(table, column):
-    """Return the cells of a column of a table as they were read, as a list."""
-    if table.frame is None:
-        return column.values.tolist()
-    return table.frame.column(column.name).to_pylist()
-
-
 def write_frame(path, frame):
     """Write an Arrow table to a Parquet file, or as CSV to a file or to `STDOUT`."""
     from pyarrow import parquet

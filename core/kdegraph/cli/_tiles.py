@@ -11,22 +11,19 @@ from kdegraph.cli._options import split_names
 BLOCKWISE = (".zarr", ".h5", ".hdf5", ".h5ad")
 
 
-class Size(click.ParamType):
-    """A number of bytes, such as 4GB."""
+def as_bytes(context, parameter, value):
+    """Return the number of bytes of an option such as 4GB, or None if it is not given."""
+    if value is None:
+        return None
+    from dask.utils import parse_bytes
 
-    name = "size"
-
-    def convert(self, value, parameter, context):
-        """See `click.ParamType.convert`."""
-        from dask.utils import parse_bytes
-
-        try:
-            size = parse_bytes(value)
-        except ValueError:
-            size = 0
-        if size <= 0:
-            self.fail(f"{value!r} is no number of bytes, such as 4GB.", parameter, context)
-        return size
+    try:
+        size = parse_bytes(value)
+    except ValueError:
+        size = 0
+    if size <= 0:
+        raise click.BadParameter(f"{value!r} is no number of bytes, such as 4GB.")
+    return size
 
 
 def check_options(options):

@@ -4,30 +4,7 @@ from pathlib import Path
 
 import click
 
-from kdegraph.cli import _tiles
-from kdegraph.cli._build import (
-    build,
-    build_with_clusters,
-    line_on_graph,
-    line_on_seconds,
-    lines_on_data,
-    print_report,
-    print_warnings,
-)
-from kdegraph.cli._options import (
-    Auto,
-    check_options,
-    data_and_graph_options,
-    read_input,
-    scale_option,
-)
-from kdegraph.cli._output import (
-    check_output,
-    column_values,
-    print_json,
-    write_columns,
-    write_frame,
-)
+from kdegraph.cli import _build, _options, _output, _tiles
 from kdegraph.cli._progress import progress_line
 from kdegraph.runtime.replacing import writing
 
@@ -40,7 +17,7 @@ ALSO_POSSIBLE = 0.1  # the share of all weights with which another number of clu
 @click.option(
     "--clusters",
     "-k",
-    type=Auto(click.IntRange(min=1), "number"),
+    type=_options.Auto(click.IntRange(min=1), "number"),
     default="auto",
     show_default=True,
     help="Number of clusters; auto: by the spectrum.",
@@ -71,7 +48,8 @@ ALSO_POSSIBLE = 0.1  # the share of all weights with which another number of clu
 )
 @click.option(
     "--memory-limit",
-    type=_tiles.Size(),
+    callback=_tiles.as_bytes,
+    metavar="SIZE",
     help="Compute the tiles by worker processes with this much memory in all, such as 4GB. Those "
     "of a scheduler have limits of their own.",
 )
@@ -82,8 +60,8 @@ ALSO_POSSIBLE = 0.1  # the share of all weights with which another number of clu
     help="Write the label -1 for points that are in their cluster in less than this share of the "
     "graphs, such as 0.9; only without --sigma.",
 )
-@scale_option("auto")
-@data_and_graph_options
+@_options.scale_option("auto")
+@_options.data_and_graph_options
 def cluster(file, clusters, output, as_json, store, scheduler, memory_limit, quiet, **given):
     """Cluster points, or segment a picture, by spectral clustering of a similarity graph.
 
@@ -111,13 +89,15 @@ def cluster(file, clusters, output, as_json, store, scheduler, memory_limit, qui
         workers = _tiles.workers(scheduler, memory_limit)
         lines, facts = _cluster_by_tiles(file, clusters, output, store, workers, given, quiet)
     else:
-        path = check_output(output, _extensions(file))
+        path = _output.check_output(output, _extensions(file))
         lines, facts = _cluster_in_memory(file, clusters, path, given, quiet)
     if as_json:
         labels = facts.pop("labels")
-        print_json(facts | ({"labels": labels.tolist()} if output is None else {"written": output}))
+        _output.print_json(
+            facts | ({"labels": labels.tolist()} if output is None else {"written": output})
+        )
     elif not quiet:
-        print_report(lines, output=output)
+        _build.print_report(lines, output=output)
 
 
 def _extensions(file):
@@ -136,15 +116,15 @@ def _cluster_by_tiles(file, clusters, output, store, workers, given, quiet):
     """
     from kdegraph.dispatch import spectral_clustering
 
-    options = check_options(given)
+    options = _options.check_options(given)
     _tiles.check_options(options)
-    path = check_output(output, (*EXTENSIONS, ".zarr"))
+    path = _output.check_output(output, (*EXTENSIONS, ".zarr"))
     with progress_line(quiet) as progress, workers:
         graph = _tiles.build(file, options, store, progress)
         result = spectral_clustering(graph, clusters, seed=options.seed, progress=progress)
         labels = result.labels.compute()
         if path is not None:
-            write_columns(path, {"label": labels})
+            _output.write_columns(path, {"label": labels})
     lines = [
         *_tiles.lines_on_graph(file, graph),
         *_lines_on_clusters(result, labels, _how(clusters)),
@@ -154,9 +134,9 @@ def _cluster_by_tiles(file, clusters, output, store, workers, given, quiet):
 
 def _cluster_in_memory(file, clusters, path, given, quiet):
     """Cluster the points of a file; return the lines of the report, and the facts for JSON."""
-    options = check_options(given)
+    options = _options.check_options(given)
     with progress_line(quiet) as progress:
-        found = read_input(file, options)
+        found = _options.read_input(file, options)
         data = found.data
         if path is not None and path.suffix.lower() == ".png" and data.image is None:
             raise click.BadParameter(
@@ -169,23 +149,23 @@ def _cluster_in_memory(file, clusters, path, given, quiet):
             _write(path, found, full)
     if not quiet:
         wanted = None if clusters == "auto" else clusters
-        print_warnings(built, found, options, wanted)
+        _build.print_warnings(built, found, options, wanted)
     n_left_out = 0 if found.table is None else found.table.n_rows - data.n_points
     lines = [
-        *lines_on_data(file, found, f", {n_left_out:,} rows left out" if n_left_out else ""),
-        line_on_graph(built.words, built.adjacency.nnz // 2, data.n_points),
+        *_build.lines_on_data(file, found, f", {n_left_out:,} rows left out" if n_left_out else ""),
+        _build.line_on_graph(built.words, built.adjacency.nnz // 2, data.n_points),
         *_lines_on_clusters(result, result.labels, _how(clusters, decision)),
         *_lines_on_vote(decision, options.noise),
     ]
     facts = _facts(file, result, result.labels, decision) | {"labels": full}
     facts |= {"columns": found.scaled.feature_names, "not_used": found.unused}
     if found.identifier is not None:
-        facts["ids"] = column_values(found.table, found.identifier)
+        facts["ids"] = found.table.to_arrow()[found.identifier.name].to_pylist()
     if data.y is not None:
         facts["agreement"], text = _agreement(found, result.labels, options)
         lines.append(("agreement", text))
     facts["seconds"] = built.timings
-    return [*lines, line_on_seconds(built.timings)], facts
+    return [*lines, _build.line_on_seconds(built.timings)], facts
 
 
 def _agreement(found, labels, options):
@@ -229,9 +209,9 @@ def _cluster(data, clusters, options, progress):
 
         check_noise(options.noise, data.X, one_graph=not several)
     if several:
-        built, decision = build_with_clusters(data, clusters, options, progress)
+        built, decision = _build.build_with_clusters(data, clusters, options, progress)
         return built, decision.clusters, decision
-    built = build(data, options, progress)
+    built = _build.build(data, options, progress)
     stages = StageTimer(progress)
     stages.enter("clusters")
     result = spectral_clustering(
@@ -306,24 +286,19 @@ def _write(path, found, full):
     """Write the labels of the rows of the file, or of the pixels of the picture."""
     import numpy as np
 
-    data = found.data
-    if found.table is not None:
-        if path.suffix.lower() == ".npy":
-            write_columns(path, {"label": full})
-        else:
-            write_frame(path, found.table.to_arrow({"cluster": full}))
-        return
-    if path.suffix.lower() == ".png":
+    if path.suffix.lower() == ".npy":
+        _output.write_columns(path, {"label": full})
+    elif found.table is not None:
+        _output.write_frame(path, found.table.to_arrow({"cluster": full}))
+    elif path.suffix.lower() == ".png":
         from PIL import Image
 
         with writing(path) as temporary:
-            Image.fromarray(_mean_colors(data.image, full)).save(temporary, "PNG")
-    elif path.suffix.lower() == ".npy":
-        write_columns(path, {"label": full})
+            Image.fromarray(_mean_colors(found.data.image, full)).save(temporary, "PNG")
     else:
         row, column = np.indices(full.shape, dtype=np.int32)
         columns = {"row": row, "column": column, "label": full}
-        write_columns(path, {name: values.ravel() for name, values in columns.items()})
+        _output.write_columns(path, {name: values.ravel() for name, values in columns.items()})
 
 
 def _mean_colors(image, labels):

@@ -2,22 +2,7 @@
 
 import click
 
-from kdegraph.cli._build import (
-    build,
-    line_on_graph,
-    line_on_seconds,
-    lines_on_data,
-    print_report,
-    print_warnings,
-)
-from kdegraph.cli._options import (
-    DATA_FILE,
-    check_options,
-    data_and_graph_options,
-    read_input,
-    scale_option,
-)
-from kdegraph.cli._output import check_output, write_columns
+from kdegraph.cli import _build, _options, _output
 from kdegraph.cli._progress import progress_line
 from kdegraph.runtime.replacing import writing
 
@@ -25,7 +10,7 @@ EXCHANGE = (".graphml", ".gexf")
 
 
 @click.command()
-@click.argument("file", type=DATA_FILE)
+@click.argument("file", type=_options.DATA_FILE)
 @click.option(
     "--output",
     "-o",
@@ -34,8 +19,8 @@ EXCHANGE = (".graphml", ".gexf")
     help="Where to write the graph: .npz, a list of edges as .csv or .parquet, or .graphml or "
     ".gexf for other programs; - is standard output, for edges as CSV.",
 )
-@scale_option("none")
-@data_and_graph_options
+@_options.scale_option("none")
+@_options.data_and_graph_options
 def graph(file, output, quiet, **given):
     """Build a similarity graph and write it to a file.
 
@@ -58,20 +43,20 @@ def graph(file, output, quiet, **given):
       kdegraph graph points.csv --columns x,y --kernel laplacian -o graph.npz
       kdegraph graph photo.jpg --max-pixels 5000 --method knn --neighbors 15 -o edges.csv
     """
-    path = check_output(output, (".npz", ".csv", ".parquet", *EXCHANGE))
-    options = check_options(given)
+    path = _output.check_output(output, (".npz", ".csv", ".parquet", *EXCHANGE))
+    options = _options.check_options(given)
     with progress_line(quiet) as progress:
-        found = read_input(file, options)
-        built = build(found.scaled, options, progress)
+        found = _options.read_input(file, options)
+        built = _build.build(found.scaled, options, progress)
         _write(path, built, found.data)
     if not quiet:
-        print_warnings(built, found, options)
+        _build.print_warnings(built, found, options)
         lines = [
-            *lines_on_data(file, found),
-            line_on_graph(built.words, built.adjacency.nnz // 2, found.data.n_points),
-            line_on_seconds(built.timings),
+            *_build.lines_on_data(file, found),
+            _build.line_on_graph(built.words, built.adjacency.nnz // 2, found.data.n_points),
+            _build.line_on_seconds(built.timings),
         ]
-        print_report(lines, output)
+        _build.print_report(lines, output)
 
 
 def _write(path, built, data):
@@ -89,7 +74,7 @@ def _write(path, built, data):
         source, target = rows[upper.row], rows[upper.col]
         order = np.lexsort([target, source])
         columns = {"source": source, "target": target, "weight": upper.data}
-        write_columns(path, {name: values[order] for name, values in columns.items()})
+        _output.write_columns(path, {name: values[order] for name, values in columns.items()})
     elif built.graph is built.adjacency:
         with writing(path) as temporary:
             scipy.sparse.save_npz(temporary, built.adjacency)

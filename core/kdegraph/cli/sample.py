@@ -47,15 +47,10 @@ def sample(name, n, noise, seed, output):
     """
     from kdegraph import datasets
 
-    names = datasets.names()
     if name is None:
-        for known in names:
+        for known in datasets.names():
             click.echo(f"{known:<12} {datasets.describe(known)}")
         return
-    if name not in names:
-        raise click.BadParameter(
-            f"{name!r} is not one of {', '.join(names)}.", param_hint="'[NAME]'"
-        )
     if output is None:
         raise click.UsageError("say where to write the points: -o points.csv")
     path = check_output(output, (".csv", ".parquet"))

@@ -14,12 +14,7 @@ from kdegraph.runtime.slices import count, take
 
 
 def read_npy(data, name, max_bytes):
-    """Read an NPY file, given as bytes; messages call it `name`.
-
-    An array of shape (n, d) holds points, (n,) one column, and (height, width, 3 or 4) of uint8 a
-    picture; other arrays of three dimensions hold a gray picture for each point. The numbers may
-    take `max_bytes` as float64.
-    """
+    """Read an NPY file: points, a column, a picture, or a gray picture for each point."""
     stream = io.BytesIO(data)
     header = read_header(stream, len(data), name)
     _check_points(header, name, max_bytes)
@@ -28,13 +23,12 @@ def read_npy(data, name, max_bytes):
 
 
 def read_npz(data, name, max_bytes):
-    """Read an NPZ archive, given as bytes; messages call it `name`.
+    """Read an NPZ archive.
 
     Its points are the array called X (or data, points, features), else the only array of two
     dimensions, or the only one of gray pictures. Of the other arrays, those that are named like a
     label and have one value for each point become further columns. An archive of one-dimensional
-    arrays of one length is a table of these columns. Neither the arrays as they are stored nor the
-    numbers of the points as float64 may take more than `max_bytes`.
+    arrays of one length is a table of these columns.
     """
     n_members = count(data, b"PK\x01\x02")  # begins each entry of the directory
     if n_members > MAX_MEMBERS:
@@ -45,10 +39,8 @@ def read_npz(data, name, max_bytes):
             arrays = _read_chosen(archive, name, max_bytes)
     except ValueError:
         raise
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, OSError) as error:
+    except Exception as error:  # also of libraries that unpack, such as zlib.error
         raise ValueError(f"{name} is a damaged or encrypted NPZ archive: {error}") from None
-    except Exception as error:  # of a library that unpacks, such as zlib.error
-        raise ValueError(f"{name} cannot be unpacked: {error}") from None
     first = next(iter(arrays))
     points = None if arrays[first].ndim == 1 else arrays.pop(first)
     columns = [number_or_text(key, values) for key, values in arrays.items()]

@@ -1,6 +1,7 @@
 """Read Parquet files, and recognize the columns of Arrow tables that are not features."""
 
 import re
+from functools import partial
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from kdegraph.io.limits import (
     check_footer,
     check_table,
     check_unpacked,
+    refusing,
 )
 from kdegraph.io.table import Column, Table
 from kdegraph.runtime.slices import slices, take
@@ -29,25 +31,22 @@ _DATE = re.compile(rf"(?:{_DAY})(?:[T ]+{_CLOCK})?")
 
 
 def read_parquet(data, name, max_bytes):
-    """Read a Parquet file, given as bytes; messages call it `name`.
-
-    The footer says how large the table is: one that would take more than `max_bytes` is refused
-    before it is unpacked.
-    """
+    """Read a Parquet file; its footer says how large the table is, before it is unpacked."""
     import pyarrow as pa
     from pyarrow import parquet
 
     check_footer(data, name)
-    try:
-        source = pa.BufferReader(data)
-        file = parquet.ParquetFile(source, thrift_container_size_limit=MAX_FOOTER_LIST)
-        meta, schema = file.metadata, file.schema_arrow
-    except (pa.ArrowException, ValueError, OSError) as error:
-        reason = str(error).strip()
-        if "size limit" in reason:
+    refusing_damage = partial(refusing, name, "Parquet", pa.ArrowException, ValueError, OSError)
+    source = pa.BufferReader(data)
+    with refusing_damage():
+        try:
+            file = parquet.ParquetFile(source, thrift_container_size_limit=MAX_FOOTER_LIST)
+        except OSError as error:
+            if "size limit" not in str(error):
+                raise
             many = f"it has more than {MAX_FOOTER_LIST:,} columns or row groups"
-            reason = f"{many}; a table may have {MAX_COLUMNS:,} columns"
-        raise ValueError(f"{name} cannot be read as Parquet: {reason}") from None
+            raise ValueError(f"{many}; a table may have {MAX_COLUMNS:,} columns") from None
+        meta, schema = file.metadata, file.schema_arrow
     flat = [field for field in schema if not pa.types.is_nested(field.type)]
     groups = [meta.row_group(i) for i in range(meta.num_row_groups)]
     n_rows = max(meta.num_rows, sum(group.num_rows for group in groups))  # they may disagree
@@ -57,11 +56,9 @@ def read_parquet(data, name, max_bytes):
         raise ValueError(f"{name} has no rows")
     read = [field.name for field in flat if _kind(field.type) != "other"]
     text = [field.name for field in flat if _kind(field.type) == "text"]
-    try:
+    with refusing_damage():
         # As a dictionary, a text is held once, however many rows have it.
         table = parquet.ParquetFile(source, metadata=meta, read_dictionary=text).read(columns=read)
-    except (pa.ArrowException, ValueError, OSError) as error:
-        raise ValueError(f"{name} cannot be read as Parquet: {error}") from None
     # Several columns may have one name.
     places = {label: iter(table.schema.get_all_field_indices(label)) for label in read}
     columns = []
@@ -82,10 +79,7 @@ def _kind(arrow_type):
         "date": (types.is_timestamp, types.is_date),
         "number": (types.is_boolean, types.is_integer, types.is_floating, types.is_decimal),
     }
-    for kind, checks in kinds.items():
-        if any(check(arrow_type) for check in checks):
-            return kind
-    return "other"
+    return next((kind for kind in kinds if any(is_(arrow_type) for is_ in kinds[kind])), "other")
 
 
 def column(name, values):

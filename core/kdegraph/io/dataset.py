@@ -161,11 +161,6 @@ class Dataset:
                 f"the points of {self.name or 'this data set'} are not the pixels of an image, "
                 "so their labels do not make a picture"
             )
-        labels = as_array(labels, "labels")
-        if labels.shape != (self.n_points,):
-            raise ValueError(
-                f"labels must have shape ({self.n_points},), one per point, got {labels.shape}"
-            )
         height, width = self.image.shape[:2]
         return expand_labels(labels, self.shape, (height, width))
 
@@ -277,7 +272,9 @@ def rescale(
             values = _standardized(values)
             done.append("standardized")
         if (factor := factors.get(name, 1.0)) != 1:
-            values = _weighted(name, values, factor)
+            if np.abs(values).max() > np.finfo(np.float64).max / max(factor, 1.0):
+                raise ValueError(f"the weight of {name!r} is too large, got {factor:g}")
+            values = values * factor
             done.append(f"× {factor:g}")
         columns.append(values)
         names.append(f"{name} ({', '.join(done)})" if done else name)
@@ -303,10 +300,3 @@ def _standardized(values):
     scaled = values / np.abs(values).max()  # sums and squares of huge numbers would overflow
     centered = scaled - scaled.mean()
     return centered / centered.std()
-
-
-def _weighted(name, values, factor):
-    largest = np.finfo(np.float64).max
-    if np.abs(values).max() > largest / max(factor, 1.0):
-        raise ValueError(f"the weight of {name!r} is too large, got {factor:g}")
-    return values * factor

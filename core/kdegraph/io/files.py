@@ -18,65 +18,44 @@ from kdegraph.runtime.memory import format_bytes
 from kdegraph.runtime.slices import slices
 from kdegraph.validation import check_count
 
-_EXTENSIONS = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    **dict.fromkeys((".txt", ".data", ".xyz"), "csv"),
-    ".jsonl": "jsonl",
-    ".arff": "arff",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".npy": "npy",
-    ".npz": "npz",
-    ".ply": "ply",
-    ".pcd": "pcd",
-    ".fcs": "fcs",
-    ".png": "png",
-    ".jpg": "jpeg",
-    ".jpeg": "jpeg",
-}
-# The readers for the types of files, and the names of contents in messages.
+# The readers for the types of files, called with the bytes of a file, its name for messages, and
+# the limit on the bytes that its numbers may take as float64.
 _READERS: dict[str, Callable[..., Table | Picture]] = {
     "csv": text.read_csv,
     "tsv": partial(text.read_csv, delimiter="\t"),
+    "jsonl": formats.read_jsonl,
+    "arff": formats.read_arff,
     "parquet": arrow.read_parquet,
     "npy": arrays.read_npy,
     "npz": arrays.read_npz,
-    "jsonl": formats.read_jsonl,
-    "arff": formats.read_arff,
     "ply": formats.read_ply,
     "pcd": formats.read_pcd,
     "fcs": formats.read_fcs,
     "png": partial(read_picture, kind="PNG"),
     "jpeg": partial(read_picture, kind="JPEG"),
 }
-_CONTENTS = {
-    "text": "text or something unknown",
-    "parquet": "a Parquet table",
-    "npy": "an NPY array",
-    "npz": "an NPZ or another zip archive",
-    "fcs": "flow cytometry",
-    "gzip": "a gzip archive",
-    "png": "a PNG picture",
-    "jpeg": "a JPEG picture",
+_TEXTS = ("csv", "tsv", "jsonl", "arff", "ply", "pcd")  # of these any beginning is possible
+_EXTENSIONS = {
+    **{f".{kind}": kind for kind in _READERS},
+    **dict.fromkeys((".txt", ".data", ".xyz"), "csv"),
+    ".pq": "parquet",
+    ".jpg": "jpeg",
 }
-# The first bytes of files, and their type, or the name of a content that cannot be read.
+# The first bytes of files, with their type and its name in messages; some cannot be read.
 _SIGNATURES = {
-    b"\x89PNG\r\n\x1a\n": "png",
-    b"\xff\xd8\xff": "jpeg",
-    b"PAR1": "parquet",
-    b"\x93NUMPY": "npy",
-    b"PK\x03\x04": "npz",
-    b"PK\x05\x06": "npz",
-    b"%PDF": "a PDF document",
-    b"FCS": "fcs",
-    b"\x1f\x8b": "gzip",
-    b"GIF8": "a GIF picture",
-    b"\xd0\xcf\x11\xe0": "an old office document",
+    b"\x89PNG\r\n\x1a\n": ("png", "a PNG picture"),
+    b"\xff\xd8\xff": ("jpeg", "a JPEG picture"),
+    b"PAR1": ("parquet", "a Parquet table"),
+    b"\x93NUMPY": ("npy", "an NPY array"),
+    b"PK\x03\x04": ("npz", "an NPZ or another zip archive"),
+    b"PK\x05\x06": ("npz", "an NPZ or another zip archive"),
+    b"FCS": ("fcs", "flow cytometry"),
+    b"\x1f\x8b": ("gzip", "a gzip archive"),
+    b"%PDF": ("", "a PDF document"),
+    b"GIF8": ("", "a GIF picture"),
+    b"\xd0\xcf\x11\xe0": ("", "an old office document"),
+    b"": ("text", "text or something unknown"),
 }
-
-# Types of files without a signature.
-_TEXTS = ("csv", "tsv", "jsonl", "arff", "ply", "pcd")
 # The advice for types that cannot be read.
 _ADVICE = {
     ".xlsx": "save the sheet as CSV",
@@ -168,10 +147,10 @@ def read(
     """
     max_bytes = check_count(max_bytes, "max_bytes")
     data, name = _read_bytes(source, filename, max_bytes)
-    content = _content(data)
+    content, found = _content(data)
     if content == "gzip" and (name is None or name.lower().endswith(".gz")):
         data = _unpacked(data, name or "the file", max_bytes)
-        content = _content(data)
+        content, found = _content(data)
     kind = content
     if name is not None:
         kind = file_type(name)
@@ -179,14 +158,13 @@ def read(
         kind = "jsonl" if data.lstrip().startswith(b"{") else "csv"
     name = name or "the file"
     if kind not in _READERS or content != ("text" if kind in _TEXTS else kind):
-        found = _CONTENTS.get(content, content)
         raise ValueError(f"{name} does not hold what its name says: by its content it is {found}")
     return _READERS[kind](data, name, max_bytes)
 
 
 def _content(data):
-    """Return the type of a content, "text" if it has no signature."""
-    return next((_SIGNATURES[first] for first in _SIGNATURES if data.startswith(first)), "text")
+    """Return the type of a content and its name in messages, by its first bytes."""
+    return next(_SIGNATURES[first] for first in _SIGNATURES if data.startswith(first))
 
 
 def _unpacked(data, name, max_bytes):
@@ -240,10 +218,8 @@ def _read_bytes(source, filename, max_bytes):
 def _read_path(path, filename, max_bytes):
     """Return the bytes of a file after all checks that do not need its content."""
     file_type(filename)
-    if path.is_dir():
-        raise ValueError(f"{path} is a folder, not a file")
     if path.exists() and not path.is_file():
-        raise ValueError(f"{path} is not a regular file")
+        raise ValueError(f"{path} is {'a folder' if path.is_dir() else 'not a regular file'}")
     size = path.stat().st_size
     if size > max_bytes:
         found, limit = format_bytes(size), format_bytes(max_bytes)

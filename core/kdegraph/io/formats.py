@@ -8,7 +8,7 @@ import numpy as np
 
 from kdegraph.io.arrays import number_or_text
 from kdegraph.io.arrow import column
-from kdegraph.io.limits import check_table
+from kdegraph.io.limits import check_table, refusing
 from kdegraph.io.table import Table
 from kdegraph.io.text import check_lines, n_lines, to_utf8
 
@@ -16,6 +16,7 @@ from kdegraph.io.text import check_lines, n_lines, to_utf8
 SAMPLE = 2**20
 # Bytes of the header of a point cloud.
 MAX_HEADER = 2**16
+HEADER = " in its header"  # where errors are
 PLY_TYPES = {
     **dict.fromkeys(("char", "int8"), "i1"),
     **dict.fromkeys(("uchar", "uint8"), "u1"),
@@ -29,12 +30,15 @@ PLY_TYPES = {
 
 
 def read_jsonl(data, name, max_bytes):
-    """Read JSON lines, given as bytes; messages call the file `name`."""
+    """Read JSON lines."""
     import pyarrow as pa
 
     text = to_utf8(data, name)
     check_lines(text, name)
-    try:
+    needed = (
+        'JSON lines: each line must be an object with the same keys, such as {"x": 1.5, "y": 2}'
+    )
+    with refusing(name, needed, pa.ArrowException, TypeError, json.JSONDecodeError):
         keys = json.loads(io.BytesIO(text).readline())
         check_table(n_lines(text), len(keys), name, max_bytes)
         schema = _read_json(b"".join(io.BytesIO(text).readlines(SAMPLE))).schema
@@ -42,9 +46,6 @@ def read_jsonl(data, name, max_bytes):
         types = [pa.float64() if pa.types.is_integer(t) else t for t in schema.types]
         schema = pa.schema(list(zip(schema.names, types, strict=True)))
         found = _read_json(text, explicit_schema=schema, unexpected_field_behavior="error")
-    except (pa.ArrowException, TypeError, json.JSONDecodeError) as error:
-        needed = 'each line must be an object with the same keys, such as {"x": 1.5, "y": 2}'
-        raise ValueError(f"{name} cannot be read as JSON lines: {needed} ({error})") from None
     return Table(map(column, found.column_names, found.columns), name, frame=found)
 
 
@@ -57,23 +58,21 @@ def _read_json(text, **options):
 
 
 def read_arff(data, name, max_bytes):
-    """Read a table of Weka, given as bytes; messages call it `name`."""
+    """Read a table of Weka."""
     from scipy.io import arff
 
     text = to_utf8(data, name)
     check_lines(text, name)
     check_table(n_lines(text), len(re.findall(rb"(?i)@attribute", text)), name, max_bytes)
-    try:
+    with refusing(name, "ARFF", Exception):  # of many kinds, such as StopIteration
         found, meta = arff.loadarff(io.StringIO(text.decode()))
-    except Exception as error:  # of many kinds, such as StopIteration
-        raise ValueError(f"{name} cannot be read as ARFF: {error or 'it is cut off'}") from None
     return Table([number_or_text(key, found[key]) for key in meta.names()], name)
 
 
 def read_ply(data, name, max_bytes):
-    """Read the vertices of a PLY file, given as bytes; messages call it `name`."""
+    """Read the vertices of a PLY file."""
     header, body = _header(data, rb"ply\s.*?^end_header\r?\n", name)
-    try:
+    with refusing(name, "PLY", StopIteration, LookupError, ValueError, where=HEADER):
         encoding = next(words[1] for words in header if words[0] == "format")
         n = next(int(words[2]) for words in header if words[:2] == ["element", "vertex"])
         elements = [i for i, words in enumerate(header) if words[0] in ("element", "end_header")]
@@ -82,22 +81,18 @@ def read_ply(data, name, max_bytes):
         fields = [words for words in header[elements[0] : elements[1]] if words[0] == "property"]
         types = [PLY_TYPES[words[1]] for words in fields]
         order = {"ascii": "", "binary_little_endian": "<", "binary_big_endian": ">"}[encoding]
-    except (StopIteration, LookupError, ValueError) as error:
-        raise ValueError(f"{name} cannot be read as PLY: {error!r} in its header") from None
     return _cloud(body, [words[-1] for words in fields], types, n, order, name, max_bytes)
 
 
 def read_pcd(data, name, max_bytes):
-    """Read a file of the Point Cloud Library, given as bytes; messages call it `name`."""
+    """Read a file of the Point Cloud Library."""
     header, body = _header(data, rb".*?^DATA .*?\n", name)
-    try:
+    with refusing(name, "PCD", LookupError, ValueError, where=HEADER):
         found = {words[0]: words[1:] for words in header}
         n, names = int(found["POINTS"][0]), found["FIELDS"]
         counts = [int(count) for count in found.get("COUNT", "1" * len(names))]
         fields = list(zip(names, found["TYPE"], found["SIZE"], counts, strict=True))
         order = {"ascii": "", "binary": "<"}[found["DATA"][0]]
-    except (LookupError, ValueError) as error:
-        raise ValueError(f"{name} cannot be read as PCD: {error!r} in its header") from None
     check_table(n, sum(counts), name, max_bytes)
     names = [
         f"{field}_{i}" if count > 1 else field
@@ -118,8 +113,8 @@ def _header(data, pattern, name):
 
 
 def read_fcs(data, name, max_bytes):
-    """Read the events of flow cytometry, given as bytes; messages call the file `name`."""
-    try:
+    """Read the events of flow cytometry."""
+    with refusing(name, "FCS", LookupError, ValueError, where=HEADER):
         first, last, start = (int(data[i : i + 8]) for i in (10, 18, 26))
         text = data[first : last + 1].decode("latin-1")
         words = text[1:].split(text[0])
@@ -132,8 +127,6 @@ def read_fcs(data, name, max_bytes):
         sizes = [int(found[f"$P{i}B"]) // 8 for i in channels]
         types = [f"{ {'I': 'u', 'F': 'f', 'D': 'f'}[found['$DATATYPE']] }{size}" for size in sizes]
         order = "<" if found["$BYTEORD"].startswith("1") else ">"
-    except (LookupError, ValueError) as error:
-        raise ValueError(f"{name} cannot be read as FCS: {error!r} in its header") from None
     return _cloud(data[start:], names, types, n, order, name, max_bytes)
 
 

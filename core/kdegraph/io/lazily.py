@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kdegraph.io.arrow import column
+from kdegraph.io.limits import refusing
 from kdegraph.io.table import Table
 
 if TYPE_CHECKING:
@@ -80,20 +81,16 @@ def load_lazily(
 def _from_npy(path):
     import dask.array as da
 
-    try:
+    with refusing(path.name, "NPY", ValueError, EOFError, OSError):
         return da.from_array(np.load(path, mmap_mode="r", allow_pickle=False))
-    except (ValueError, EOFError, OSError) as error:
-        raise ValueError(f"{path.name} cannot be read as NPY: {error}") from None
 
 
 def _from_zarr(path):
     import dask.array as da
     import zarr
 
-    try:
+    with refusing(path.name, "Zarr", Exception):  # a damaged store surfaces as almost any error
         found = zarr.open(path, mode="r")
-    except Exception as error:  # a damaged store surfaces as almost any error
-        raise ValueError(f"{path.name} cannot be read as Zarr: {error}") from None
     if isinstance(found, zarr.Group):
         found = found.get("X")
         if not isinstance(found, zarr.Array):
@@ -120,10 +117,8 @@ def _from_hdf5(path):
     import dask.array as da
     import h5py
 
-    try:
+    with refusing(path.name, "HDF5", OSError):
         file = h5py.File(path)
-    except OSError as error:
-        raise ValueError(f"{path.name} cannot be read as HDF5: {error}") from None
     with file:
         found = [each for each in file.values() if isinstance(each, h5py.Dataset)]
         if "X" in file or len(found) != 1:
@@ -139,36 +134,27 @@ def _from_parquet(path, columns):
     import pyarrow as pa
     from pyarrow import dataset
 
-    try:
+    with refusing(path.name, "Parquet", pa.ArrowException, OSError):
         parts = [
-            (fragment.path, group.id, group.num_rows)
+            (group, group.row_groups[0].num_rows)
             for fragment in dataset.dataset(path, format="parquet").get_fragments()
-            for group in fragment.row_groups
-            if group.num_rows
+            for group in fragment.split_by_row_group()
+            if group.row_groups[0].num_rows
         ]
-        names = _choose_columns(*parts[0][:2], columns) if parts else []
-    except (pa.ArrowException, OSError) as error:
-        raise ValueError(f"{path.name} cannot be read as Parquet: {error}") from None
+        names = _choose_columns(parts[0][0], columns) if parts else []
     if not names:
         raise ValueError(f"{path.name} has no rows, or no columns of numbers")
     read = dask.delayed(_read_numbers)
     blocks = [
-        da.from_delayed(read(file, group, names), (n_rows, len(names)), np.float64)
-        for file, group, n_rows in parts
+        da.from_delayed(read(part, names), (n_rows, len(names)), np.float64)
+        for part, n_rows in parts
     ]
     return da.concatenate(blocks)
 
 
-def _read_row_group(file, group, names=None):
-    from pyarrow import parquet
-
-    found = parquet.ParquetFile(file).read_row_group(group, columns=names)
-    return Table(map(column, found.column_names, found.columns))
-
-
-def _choose_columns(file, group, columns):
+def _choose_columns(part, columns):
     """Return the names of the columns to read, given their names or positions, or None."""
-    table = _read_row_group(file, group)
+    table = _table(part)
     if columns is None:
         return list(table.suggested_features)
     chosen = [table.column(key) for key in columns]
@@ -177,7 +163,13 @@ def _choose_columns(file, group, columns):
     return [each.name for each in chosen]
 
 
-def _read_numbers(file, group, names):
+def _table(part, names=None):
+    """Return the `Table` of a row group."""
+    found = part.to_table(columns=names)
+    return Table(map(column, found.column_names, found.columns))
+
+
+def _read_numbers(part, names):
     """Return columns of a row group as (n, d) float64 with NaN for missing values."""
-    table = _read_row_group(file, group, names)
+    table = _table(part, names)
     return np.column_stack([table.column(name).values for name in names]).astype(np.float64)

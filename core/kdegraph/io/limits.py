@@ -4,6 +4,9 @@ Readers check them before they unpack anything, so that refusing a file takes li
 that of the file itself.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from kdegraph.runtime.memory import format_bytes
 
 # Bytes of a file, and of its numbers, each as a float64.
@@ -21,6 +24,17 @@ PIXEL_BYTES = 24
 
 # Ends the message about a table that is too large.
 ADVICE = "keep the columns that matter, or pass an array in Python"
+
+
+@contextmanager
+def refusing(name: str, kind: str, *errors: type[Exception], where: str = "") -> Iterator[None]:
+    """Turn errors on the content of a file into a ValueError that says what cannot be read."""
+    try:
+        yield
+    except errors as error:
+        reason = repr(error) if isinstance(error, LookupError) else str(error).strip()
+        reason = (reason or "something is missing") + where
+        raise ValueError(f"{name} cannot be read as {kind}: {reason}") from None
 
 
 def check_table(n_rows, n_columns, name, max_bytes):

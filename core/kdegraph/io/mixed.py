@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kdegraph.runtime.slices import slices
+
 # The coordinate of a row in the direction of its category: different ones have the distance 1.
 SIDE = np.sqrt(0.5)
 # Distance between the quantiles 0.05 and 0.95 of the normal distribution with deviation 1.
@@ -67,7 +69,7 @@ class Category(NamedTuple):
     @classmethod
     def of(cls, column) -> "Category":
         """Return the coordinates for a column."""
-        levels, codes = column.codes()
+        levels, codes = codes_of(column)
         if not levels:
             raise ValueError(f"column {column.name!r} is empty; leave it out")
         frequent = np.argmax(np.bincount(codes, minlength=len(levels))[: len(levels)])
@@ -80,7 +82,7 @@ class Category(NamedTuple):
 
     def encode(self, column, impute: bool) -> NDArray[np.float64]:
         """Return an (n, levels) array, with NaN for missing cells unless they are imputed."""
-        found, codes = column.codes()
+        found, codes = codes_of(column)
         if unknown := sorted(set(found) - set(self.levels)):
             known = ", ".join(map(repr, self.levels[:10]))
             raise ValueError(
@@ -93,6 +95,42 @@ class Category(NamedTuple):
         if not impute:
             places[-1] = np.nan
         return places[codes]
+
+
+def codes_of(column: Any) -> tuple[list[str], NDArray[np.int64]]:
+    """Return the different values of a column as sorted texts, and which of them each row has; an
+    index beyond them stands for a missing cell.
+    """
+    if column.values is None or not column.classifies:
+        raise ValueError(f"column {column.name!r} holds neither text nor numbers")
+    if column.numeric:
+        present = ~np.isnan(column.values)
+        found, inverse = np.unique(column.values[present], return_inverse=True)
+        names = [_number_as_text(value) for value in found]
+        codes = np.full(len(column.values), len(names), np.int64)
+        codes[present] = inverse
+        return names, codes
+    # An array of text would take for each cell the memory of the longest one.
+    names = sorted(different_texts(column.values))
+    code_of = {name: code for code, name in enumerate([*names, None])}
+    # Other threads can run during a generator, but not during a `map` of a C function.
+    indices = (code_of[value] for value in column.values)
+    return names, np.fromiter(indices, np.int64, len(column.values))
+
+
+def different_texts(values: NDArray[Any], enough: float = np.inf) -> set[str]:
+    """Return the different texts of a column, or only some of them if there are `enough`."""
+    found: set[str] = set()
+    for part in slices(len(values)):
+        if len(found) <= enough:
+            found.update(values[part])
+    return found - {None}
+
+
+def _number_as_text(value):
+    if abs(value) >= 1e15:  # whole numbers are no longer exact there
+        return f"{value:g}"
+    return str(int(value)) if value == int(value) else repr(float(value))
 
 
 def coordinates(columns: Sequence[Any], categories: Collection[str]) -> list[Number | Category]:

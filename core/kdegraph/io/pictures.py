@@ -3,8 +3,8 @@
 import io
 import math
 import warnings
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,6 +39,7 @@ _TO_XYZ = np.array(
 _TO_XYZ /= _TO_XYZ.sum(axis=1, keepdims=True)
 
 
+@dataclass(frozen=True, eq=False)
 class Picture:
     """Hold a picture that was read from a file.
 
@@ -66,11 +67,9 @@ class Picture:
     ('image', (4, 6))
     """
 
-    kind = "image"
-
-    def __init__(self, image: NDArray[Any], name: str = "") -> None:
-        self.image = image
-        self.name = name
+    image: NDArray[Any]
+    name: str = ""
+    kind: ClassVar[str] = "image"
 
     def to_dataset(
         self, *, blur: float | None = None, max_pixels: int | None = MAX_PIXELS
@@ -93,11 +92,7 @@ class Picture:
 
 
 def read_picture(data, name, max_bytes, kind):
-    """Read a picture of a `kind` that Pillow knows, given as bytes; messages call it `name`.
-
-    Photographs are turned upright. A picture whose colors would take more than `max_bytes` as
-    float64 is refused before it is decoded.
-    """
+    """Read a picture of a `kind` that Pillow knows; photographs are turned upright."""
     from PIL import Image, ImageOps, UnidentifiedImageError
 
     try:
@@ -306,11 +301,7 @@ def _resize(channel, shape):
 
 
 def _lab(rgb):
-    """Return CIE L*a*b* for sRGB colors in [0, 1], (..., 3) both.
-
-    L* is 0 for black and 100 for white; a*, from green to red, and b*, from blue to yellow, are 0
-    for grays.
-    """
+    """Return CIE L*a*b* for sRGB colors in [0, 1], (..., 3) both; L* is 0 to 100."""
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     xyz = linear @ _TO_XYZ.T
     # Below (6 / 29) ** 3 a line replaces the cube root (CIE 15).

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from kdegraph.io.dataset import Dataset
 from kdegraph.io.limits import MAX_BYTES, check_table
-from kdegraph.io.mixed import Category, Number, coordinates, encode
-from kdegraph.runtime.slices import slices
+from kdegraph.io.mixed import Category, Number, codes_of, coordinates, different_texts, encode
 
 # Names of columns and arrays that are labels, the most certain first.
 LABEL_NAMES = (
@@ -22,8 +21,6 @@ NULLS = (
     *("", "NA", "N/A", "n/a", "na", "NaN", "nan", "-nan", "-NaN"),
     *("NULL", "null", "None", "#N/A", "?"),
 )
-
-
 # Different values of a column that is a label or a category by default.
 MAX_CLASSES = 100
 
@@ -79,14 +76,6 @@ class Column:
         """True if the column can be the label."""
         return self.kind in ("number", "text")
 
-    @property
-    def repeats(self) -> bool:
-        """True for 2 to 100 different texts, each in two rows or more on average."""
-        if self.kind != "text" or self.recognized or self.values is None:
-            return False
-        n_texts = len(_different_texts(self.values, MAX_CLASSES))
-        return 2 <= n_texts <= min(MAX_CLASSES, len(self.values) // 2)
-
     def classes(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
         """Return the different values, and which of them each row has.
 
@@ -96,57 +85,17 @@ class Column:
             The values in order, as text, and the index of each row's value. Where some are
             missing, the last value is "(missing)".
         """
-        names, codes = self.codes()
+        names, codes = codes_of(self)
         missing = bool((codes == len(names)).any())
         return tuple(names + ["(missing)"] * missing), codes
 
-    def codes(self) -> tuple[list[str], NDArray[np.int64]]:
-        """Return the different values as `classes`, with an index beyond them for missing cells.
-
-        Returns
-        -------
-        (list of str, (n,) int64 array)
-            The values in order, as text, and the index of each row's value.
-        """
-        if self.values is None or not self.classifies:
-            raise ValueError(f"column {self.name!r} holds neither text nor numbers")
-        if self.numeric:
-            present = ~np.isnan(self.values)
-            found, inverse = np.unique(self.values[present], return_inverse=True)
-            names = [_number_as_text(value) for value in found]
-            codes = np.full(len(self.values), len(names), np.int64)
-            codes[present] = inverse
-        else:
-            # An array of text would take for each cell the memory of the longest one.
-            names = sorted(_different_texts(self.values))
-            code_of = {name: code for code, name in enumerate([*names, None])}
-            # Other threads can run during a generator, but not during a `map` of a C function.
-            indices = (code_of[value] for value in self.values)
-            codes = np.fromiter(indices, np.int64, len(self.values))
-        return names, codes
-
-
-def _different_texts(values, enough=np.inf):
-    """Return the different texts of a column, or only some of them if there are `enough`."""
-    found = set()
-    for part in slices(len(values)):
-        if len(found) <= enough:
-            found.update(values[part])
-    return found - {None}
-
-
-def _number_as_text(value):
-    if abs(value) >= 1e15:  # whole numbers are no longer exact there
-        return f"{value:g}"
-    return str(int(value)) if value == int(value) else repr(float(value))
-
 
 def _number_of_classes(column):
-    """Return how many different texts or whole numbers a column has, or 101 for more texts; 0 for
-    other columns.
+    """Return how many different texts or whole numbers a column has, or 101 or more for more texts;
+    0 for other columns.
     """
     if column.kind == "text":
-        return len(_different_texts(column.values, MAX_CLASSES))
+        return len(different_texts(column.values, MAX_CLASSES))
     if column.kind == "number":
         numbers = np.unique(column.values[~np.isnan(column.values)])
         return len(numbers) if (numbers == np.round(numbers)).all() else 0
@@ -219,53 +168,27 @@ class Table:
         self.name = name
         self.first_line = first_line
         self.frame = frame
-        self._label_like = self._find_label_like()
         self.n_rows = max((len(c.values) for c in self.columns if c.values is not None), default=0)
+        self._label_like = _named_like_labels(self.columns)
         self.suggested_label = self._suggest_label()
-        features = self.suggest_features(self.suggested_label)
-        self.suggested_features = tuple(column.name for column in features)
+        self.suggested_features = tuple(
+            c.name for c in self._suggest_features(self.suggested_label)
+        )
 
-    def suggest_features(self, *labels: str | None, mixed: bool = False) -> list[Column]:
-        """Return the columns that are features by default.
-
-        Parameters
-        ----------
-        *labels : str or None
-            Names of columns that are labels, and so no features.
-        mixed : bool
-            Include the columns of text that `Column.repeats`.
-
-        Returns
-        -------
-        list of Column
-            In the order of the table.
-        """
+    def _suggest_features(self, *labels, mixed=False):
+        """Return the columns that are features by default; `mixed` includes text that repeats."""
         possible = [
             column
             for column in self.columns
-            if ((column.numeric and column.recognized != "index") or (mixed and column.repeats))
+            if ((column.numeric and column.recognized != "index") or (mixed and _repeats(column)))
             and column.name not in labels
         ]
         likely = [c for c in possible if not (c.recognized or c.name in self._label_like)]
         return likely or possible
 
-    def _find_label_like(self) -> list[str]:
-        """Return the columns of text or whole numbers that are named like a label, the most certain
-        first.
-        """
-        names = [column.name.strip().lower() for column in self.columns]
-        return [
-            column.name
-            for wanted in LABEL_NAMES
-            for name, column in zip(names, self.columns, strict=True)
-            if name == wanted and not (name == "y" and "x" in names)  # y is a coordinate there
-            if _number_of_classes(column)
-        ]
-
-    def _suggest_label(self, mixed: bool = False) -> str | None:
-        for name in self._label_like:
-            others = self.suggest_features(name, mixed=mixed)
-            if others and _number_of_classes(self.column(name)) <= MAX_CLASSES:
+    def _suggest_label(self, mixed=False):
+        for name, n_classes in self._label_like.items():
+            if n_classes <= MAX_CLASSES and self._suggest_features(name, mixed=mixed):
                 return name
         return None
 
@@ -313,15 +236,13 @@ class Table:
 
         Parameters
         ----------
-        columns : sequence of str or int, optional
-            Names or positions of the features, in the wanted order; by default
-            `suggested_features`.
+        columns : sequence of str or int, str or int, optional
+            The features, as for `load`; by default `suggested_features`.
         label : str, int or None
-            Name or position of the column of known labels. "auto" takes `suggested_label`, unless
-            that is one of `columns`; None takes none.
+            The known labels, as for `load`. "auto" takes `suggested_label`, unless that is one of
+            `columns`.
         dropna : bool
-            Skip rows with a cell that is missing or is not a finite number. By default such a table
-            is refused.
+            Skip rows with a cell that is missing or is not a finite number.
         impute : bool
             Replace missing cells by the median of their column, or by the most frequent category.
         categories : sequence of str or int, str or int, optional
@@ -341,24 +262,22 @@ class Table:
             If a column does not exist or does not hold numbers, if the label is one of `columns`,
             or if a cell is missing. The message names the row, counted from 0, and the column.
         """
-        features, target, parts = self.choose(columns, label, categories)
+        features, target, parts = choose(self, columns, label, categories)
         X = encode(parts, features, impute=impute)
         finite = np.isfinite(X).all(axis=1)
         if not dropna:
-            self.check_complete(features, finite)
+            check_complete(self, features, finite)
         rows = np.flatnonzero(finite)
         if len(rows) == 0:
             raise ValueError(
                 f"{self.name or 'the table'} has no row in which all chosen columns have values"
             )
-        used = [*features, *([] if target is None else [target])]
-        unused = self.unused((column.name for column in used), text=categories is not None)
-        size = f"{len(rows):,} rows and {len(features)} columns"
+        unused = list_unused(self, [*features, target], text=categories is not None)
+        size = f"{len(rows):,} rows and {len(features)} columns of {self.name or 'a table'}."
         data = Dataset(
             X=X if finite.all() else X[rows],
             name=self.name,
-            description=f"{size} of {self.name or 'a table'}."
-            + (f" Not used: {unused}." if unused else ""),
+            description=size + (f" Not used: {unused}." if unused else ""),
             feature_names=tuple(name for part in parts for name in part.names),
             rows=rows,
         )
@@ -367,51 +286,6 @@ class Table:
         names, codes = target.classes()
         y = codes[rows]
         return replace(data, y=y, label_names=names, n_clusters=len(np.unique(y)))
-
-    def choose(
-        self,
-        columns: Sequence[str | int] | str | int | None,
-        label: str | int | None,
-        categories: Sequence[str | int] | str | int | None,
-    ) -> tuple[list[Column], Column | None, list[Number | Category]]:
-        """Choose features and the label, as `to_dataset` does.
-
-        Parameters
-        ----------
-        columns : sequence of str or int, str or int, or None
-            The features.
-        label : str, int or None
-            The column of known labels.
-        categories : sequence of str or int, str or int, or None
-            Columns that are categories; None is for tables of numbers alone.
-
-        Returns
-        -------
-        (list of Column, Column or None, list)
-            The features, the label, and how the features become coordinates.
-        """
-        mixed = categories is not None
-        named = [] if categories in (None, "auto") else self._columns(categories, "categories")
-        chosen = [] if columns is None else self._columns(columns, "columns")
-        suggested = self._suggest_label(mixed)
-        target = self._target(label, [*chosen, *named], suggested)
-        if columns is None:
-            labels = {suggested, None if target is None else target.name}
-            labels -= {column.name for column in named}
-            chosen = self.suggest_features(*labels, mixed=mixed)
-        features = [*chosen, *(column for column in named if column not in chosen)]
-        self._check_features(features, mixed)
-        if not mixed:
-            return features, target, [Number(column.name, 0.0, 1.0) for column in features]
-        parts = coordinates(features, {column.name for column in named})
-        n_coordinates = sum(len(part.names) for part in parts)
-        check_table(self.n_rows, n_coordinates, self.name or "the encoded table", MAX_BYTES)
-        return features, target, parts
-
-    def _columns(self, keys, argument) -> list[Column]:
-        """Return the columns for one or several names or positions."""
-        keys = [keys] if isinstance(keys, (str, int)) else keys
-        return [self.column(key, argument) for key in keys]
 
     def to_arrow(self, columns: Mapping[str, NDArray] | None = None) -> Any:
         """Return all columns as they were read, and further ones after them.
@@ -436,123 +310,153 @@ class Table:
         """
         import pyarrow as pa
 
-        frame = self.frame
-        if frame is None:
+        if self.frame is None:
             known = [column for column in self.columns if column.values is not None]
-            frame = pa.table({column.name: as_arrow(column.values) for column in known})
-        found = {
-            name: values.cast(values.type.value_type)
-            if pa.types.is_dictionary(values.type)
-            else values
-            for name, values in zip(frame.column_names, frame.columns, strict=True)
-        }
+            found = {column.name: as_arrow(column.values) for column in known}
+        else:
+            found = dict(zip(self.frame.column_names, self.frame.columns, strict=True))
+        for name, values in found.items():
+            if pa.types.is_dictionary(values.type):
+                found[name] = values.cast(values.type.value_type)
         for name, values in (columns or {}).items():
             while name in found:
                 name += "_"
             found[name] = as_arrow(values)
         return pa.table(found)
 
-    def unused(self, used: Iterable[str], *, text: bool = False) -> str:
-        """Describe the columns that are recognized as something other than a feature.
 
-        Parameters
-        ----------
-        used : iterable of str
-            Names of features and labels, which are not listed.
-        text : bool
-            List columns of text, too.
+def choose(
+    table: Table,
+    columns: Sequence[str | int] | str | int | None,
+    label: str | int | None,
+    categories: Sequence[str | int] | str | int | None,
+) -> tuple[list[Column], Column | None, list[Number | Category]]:
+    """Return the features of a table, its label or None, and how the features become coordinates.
 
-        Returns
-        -------
-        str
-            ``"'id' (an identifier), 'when' (a date)"``; the first five of many, or "".
-        """
-        reasons = {
-            "index": "counts the rows",
-            "id": "an identifier",
-            "constant": "always the same",
-            "date": "a date",
-            "label": "named like a label",
-            "text": "text",
-        }
-        names = set(used)
-        recognized = {
-            column.name: column.recognized
-            or ("label" if column.name in self._label_like else column.kind if text else "")
-            for column in self.columns
-            if column.name not in names
-        }
-        found = [
-            f"{name!r} ({reasons[reason]})"
-            for name, reason in recognized.items()
-            if reason in reasons
-        ]
-        return ", ".join(found[:5] + ([f"{len(found) - 5} more"] if len(found) > 5 else []))
+    The arguments are those of `Table.to_dataset`.
+    """
+    mixed = categories is not None
+    named = [] if categories in (None, "auto") else _columns(table, categories, "categories")
+    chosen = [] if columns is None else _columns(table, columns, "columns")
+    suggested = table._suggest_label(mixed)
+    target = _target(table, label, [*chosen, *named], suggested)
+    if columns is None:
+        labels = {suggested, None if target is None else target.name}
+        chosen = table._suggest_features(*labels - {each.name for each in named}, mixed=mixed)
+    features = [*chosen, *(column for column in named if column not in chosen)]
+    _check_features(table, features, mixed)
+    if not mixed:
+        return features, target, [Number(column.name, 0.0, 1.0) for column in features]
+    parts = coordinates(features, {column.name for column in named})
+    n_coordinates = sum(len(part.names) for part in parts)
+    check_table(table.n_rows, n_coordinates, table.name or "the encoded table", MAX_BYTES)
+    return features, target, parts
 
-    def _target(self, label, features, suggested) -> Column | None:
-        """Return the column of known labels, or None."""
-        if label == "auto":
-            label = suggested
-            if label in [feature.name for feature in features]:
-                return None
-        if label is None:
-            return None
-        target = self.column(label, "label")
-        if not target.classifies:
-            raise ValueError(f"label: column {target.name!r} holds neither text nor numbers")
-        if target in features:
-            raise ValueError(
-                f"label: column {target.name!r} is also one of the features, which would make the "
-                "clusters agree with it; leave it out of columns, or choose another label"
-            )
-        return target
 
-    def _check_features(self, features, mixed) -> None:
-        """Refuse a table without features, and columns that cannot be features."""
-        if not features:
-            found = ", ".join(f"{c.name!r} ({c.kind})" for c in self.columns[:20])
-            raise ValueError(
-                f"{self.name or 'the table'} has no column of numbers to use as a feature; "
-                f"found {found or 'no columns'}"
-            )
-        for feature in features:
-            if not (feature.numeric or (mixed and feature.classifies)):
-                what = {"text": "text", "date": "dates"}.get(feature.kind, "no values")
-                remedy = "; table_points, or --categories in the shell, encodes text"
-                raise ValueError(
-                    f"columns: column {feature.name!r} holds {what}, features must be numbers"
-                    + remedy * (feature.kind == "text")
-                )
+def _columns(table, keys, argument):
+    """Return the columns for one or several names or positions."""
+    keys = [keys] if isinstance(keys, (str, int)) else keys
+    return [table.column(key, argument) for key in keys]
 
-    def check_complete(self, features: Sequence[Any], finite: Any) -> None:
-        """Raise a ValueError on the first missing cell or infinite number of some columns.
 
-        Parameters
-        ----------
-        features : sequence of Column
-            The columns.
-        finite : (n,) bool array
-            False for the rows with such a cell.
-        """
-        if finite.all():
-            return
-        row = int(np.argmin(finite))
-        cells = ((feature, feature.values[row]) for feature in features)
-        feature, cell = next(
-            (feature, cell)
-            for feature, cell in cells
-            if cell is None or (feature.numeric and not np.isfinite(cell))
-        )
-        if row in feature.bad:
-            what = f"is not a number: {feature.bad[row]!r}"
-        else:
-            what = "is infinite" if cell in (np.inf, -np.inf) else "is missing (empty or NaN)"
-        line = "" if self.first_line is None else f" (line {self.first_line + row:,} of the file)"
+def _target(table, label, features, suggested):
+    """Return the column of known labels, or None."""
+    if label == "auto":
+        label = None if suggested in [feature.name for feature in features] else suggested
+    if label is None:
+        return None
+    target = table.column(label, "label")
+    if not target.classifies:
+        raise ValueError(f"label: column {target.name!r} holds neither text nor numbers")
+    if target in features:
         raise ValueError(
-            f"row {row:,}{line}, column {feature.name!r} {what}; correct it, choose other "
-            "columns, or leave out incomplete rows (in Python dropna=True, or missing='drop' of "
-            "table_points, in the shell --dropna)"
+            f"label: column {target.name!r} is also one of the features, which would make the "
+            "clusters agree with it; leave it out of columns, or choose another label"
         )
+    return target
+
+
+def _check_features(table, features, mixed):
+    """Refuse a table without features, and columns that cannot be features."""
+    if not features:
+        found = ", ".join(f"{c.name!r} ({c.kind})" for c in table.columns[:20])
+        raise ValueError(
+            f"{table.name or 'the table'} has no column of numbers to use as a feature; "
+            f"found {found or 'no columns'}"
+        )
+    for feature in features:
+        if not (feature.numeric or (mixed and feature.classifies)):
+            what = {"text": "text", "date": "dates"}.get(feature.kind, "no values")
+            remedy = "; table_points, or --categories in the shell, encodes text"
+            raise ValueError(
+                f"columns: column {feature.name!r} holds {what}, features must be numbers"
+                + remedy * (feature.kind == "text")
+            )
+
+
+def check_complete(table: Table, features: Sequence[Any], finite: Any) -> None:
+    """Refuse a table if some rows are not `finite`, and name the first cell in `features`."""
+    if finite.all():
+        return
+    row = int(np.argmin(finite))
+    cells = ((feature, feature.values[row]) for feature in features)
+    feature, cell = next(
+        (feature, cell)
+        for feature, cell in cells
+        if cell is None or (feature.numeric and not np.isfinite(cell))
+    )
+    if row in feature.bad:
+        what = f"is not a number: {feature.bad[row]!r}"
+    else:
+        what = "is infinite" if cell in (np.inf, -np.inf) else "is missing (empty or NaN)"
+    line = "" if table.first_line is None else f" (line {table.first_line + row:,} of the file)"
+    raise ValueError(
+        f"row {row:,}{line}, column {feature.name!r} {what}; correct it, choose other "
+        "columns, or leave out incomplete rows (in Python dropna=True, or missing='drop' of "
+        "table_points, in the shell --dropna)"
+    )
+
+
+def list_unused(table: Table, used: Iterable[Column | None], *, text: bool) -> str:
+    """List columns that are recognized as something else than a feature, with the reason; with
+    `text`, also those of text. The first five of many are named.
+    """
+    reasons = {
+        "index": "counts the rows",
+        "id": "an identifier",
+        "constant": "always the same",
+        "date": "a date",
+        "label": "named like a label",
+        "text": "text",
+    }
+    found = []
+    for column in table.columns:
+        likely = "label" if column.name in table._label_like else column.kind if text else ""
+        reason = reasons.get(column.recognized or likely)
+        if reason and column not in used:
+            found.append(f"{column.name!r} ({reason})")
+    return ", ".join(found[:5] + ([f"{len(found) - 5} more"] if len(found) > 5 else []))
+
+
+def _repeats(column):
+    """Return whether a column has 2 to 100 different texts, each in two rows or more on average."""
+    if column.kind != "text" or column.recognized:
+        return False
+    return 2 <= _number_of_classes(column) <= min(MAX_CLASSES, len(column.values) // 2)
+
+
+def _named_like_labels(columns):
+    """Return the columns of text or whole numbers that are named like a label, the most certain
+    first: their names, and the numbers of their classes.
+    """
+    names = [column.name.strip().lower() for column in columns]
+    found = {
+        column.name: _number_of_classes(column)
+        for wanted in LABEL_NAMES
+        for name, column in zip(names, columns, strict=True)
+        if name == wanted and not (name == "y" and "x" in names)  # y is a coordinate there
+    }
+    return {name: n_classes for name, n_classes in found.items() if n_classes}
 
 
 def _with_different_names(columns):

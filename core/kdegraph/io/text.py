@@ -16,10 +16,7 @@ _DELIMITERS = (",", ";", "\t", "|", " ")
 
 
 def read_csv(data, name, max_bytes, delimiter=None):
-    """Read a table of text, given as bytes; messages call it `name`.
-
-    The delimiter is recognized if it is not given. The numbers may take `max_bytes` as float64.
-    """
+    """Read a table of text; the delimiter is recognized if it is not given."""
     import pyarrow as pa
     from pyarrow import csv
 
@@ -118,11 +115,9 @@ def _recoded(data, encoding, start=0):
 
 def _decodes(data, encoding, start):
     try:
-        for _ in _recoded(data, encoding, start):
-            pass
+        return all(True for _ in _recoded(data, encoding, start))
     except UnicodeDecodeError:
         return False
-    return True
 
 
 def check_lines(text, name):
@@ -132,7 +127,9 @@ def check_lines(text, name):
         reach = start + MAX_LINE + 1
         end = max(text.rfind(b"\n", start, reach), text.rfind(b"\r", start, reach))
         if end < 0:
-            raise ValueError(f"{name}: {_describe_line(text, start)}; {ADVICE}")
+            limit = f"{format_bytes(MAX_LINE)}, which is enough for {MAX_COLUMNS:,} columns"
+            line = f"line {n_lines(text, start):,}"
+            raise ValueError(f"{name}: {line} is longer than {limit}; {ADVICE}")
         start = end + 1
 
 
@@ -141,25 +138,9 @@ def n_lines(text, stop=None):
     return max(count(text, end, stop=stop) for end in (b"\n", b"\r")) + 1
 
 
-def _end_of_line(text, start, stop=None):
-    """Return the position of the first end of a line after `start`."""
-    ends = [text.find(end, start, stop) for end in (b"\n", b"\r")]
-    return min((end for end in ends if end >= 0), default=len(text))
-
-
-def _describe_line(text, start):
-    end = _end_of_line(text, start)
-    n_cells = max(count(text, delimiter.encode(), start, end) for delimiter in _DELIMITERS) + 1
-    found = f"{format_bytes(end - start)} long, with up to {n_cells:,} columns"
-    limits = f"{format_bytes(MAX_LINE)} and {MAX_COLUMNS:,} columns"
-    return f"line {n_lines(text, start):,} is {found}; the limits are {limits}"
-
-
 def _sample(text, name):
     """Return the first lines that are not empty, from which the dialect is recognized."""
-    size = 2**18  # bytes
-    end = _end_of_line(text, size, size + MAX_LINE + 1)
-    lines = text[:end].decode("utf-8", errors="ignore").splitlines()
+    lines = io.TextIOWrapper(io.BytesIO(text), "utf-8").readlines(2**18)  # the first 256 KiB
     lines = [line for line in lines if line.strip()]
     if not lines:
         raise ValueError(f"{name} is empty: it has no rows")

@@ -72,20 +72,6 @@ def _cluster_names(state, outcome):
     return pa.array(words, pa.string()).take(outcome.colors)
 
 
-def _csv(table):
-    """Write a table as CSV."""
-    from pyarrow import csv
-
-    buffer = io.BytesIO()
-    csv.write_csv(table, buffer)
-    return buffer.getvalue()
-
-
-def labels_csv(session):
-    """Write the table of labels as CSV."""
-    return _csv(label_table(session))
-
-
 def own_table(session):
     """Return the user's table in its own order with the clusters of the KDE graph.
 
@@ -113,52 +99,57 @@ def own_table(session):
     return table.to_arrow(columns)
 
 
-def _parquet(columns):
-    """Write a table, or columns by name, as Parquet."""
+def edge_table(session):
+    """Return a table of all edges of the KDE graph, each once, with their weights."""
     import pyarrow as pa
-    from pyarrow import parquet
 
-    buffer = io.BytesIO()
-    parquet.write_table(pa.table(columns), buffer)
-    return buffer.getvalue()
-
-
-def labels_parquet(session):
-    """Write the table of labels as Parquet."""
-    return _parquet(label_table(session))
+    upper = scipy.sparse.triu(session.state.outcome("kde").adjacency, k=1).tocoo()
+    source, target = upper.coords
+    return pa.table({"source": source, "target": target, "weight": upper.data})
 
 
-def points_parquet(session):
-    """Write the coordinates of the points, by name of the feature."""
-    return _parquet(_coordinates(session.state.shown))
+def point_table(session):
+    """Return a table of the coordinates of the points, by name of the feature."""
+    import pyarrow as pa
+
+    return pa.table(_coordinates(session.state.shown))
 
 
 def _coordinates(dataset):
     return dict(zip(map(str, dataset.feature_names), dataset.X.T, strict=True))
 
 
-def graph_npz(session):
-    """Write the KDE graph, as `kdegraph.SimilarityGraph.load` reads it."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "graph.npz"
-        session.state.outcome("kde").graph.save(path)
-        return path.read_bytes()
+def as_csv(table, session):
+    """Write ``table(session)`` as CSV."""
+    from pyarrow import csv
+
+    buffer = io.BytesIO()
+    csv.write_csv(table(session), buffer)
+    return buffer.getvalue()
 
 
-def graph_for_others(ending, session):
-    """Write the KDE graph for other programs, with what is known of its points."""
-    attributes = _coordinates(session.state.shown) | label_table(session).to_pydict()
+def as_parquet(table, session):
+    """Write ``table(session)`` as Parquet."""
+    from pyarrow import parquet
+
+    buffer = io.BytesIO()
+    parquet.write_table(table(session), buffer)
+    return buffer.getvalue()
+
+
+def graph_file(ending, session):
+    """Write the KDE graph: for `kdegraph.SimilarityGraph.load` if the ending is .npz, otherwise for
+    other programs, with what is known of its points.
+    """
+    outcome = session.state.outcome("kde")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"graph{ending}"
-        kdegraph.export_graph(path, session.state.outcome("kde").adjacency, attributes=attributes)
+        if ending == ".npz":
+            outcome.graph.save(path)
+        else:
+            attributes = _coordinates(session.state.shown) | label_table(session).to_pydict()
+            kdegraph.export_graph(path, outcome.adjacency, attributes=attributes)
         return path.read_bytes()
-
-
-def edges_parquet(session):
-    """Write every edge of the KDE graph once, with its weight."""
-    upper = scipy.sparse.triu(session.state.outcome("kde").adjacency, k=1).tocoo()
-    source, target = upper.coords
-    return _parquet({"source": source, "target": target, "weight": upper.data})
 
 
 def figure_export(kind, **options):
@@ -170,20 +161,28 @@ def figure_export(kind, **options):
 EXPORTS = (
     Export("session", "Session file", "-session.json", session_file.write, reproducible=False),
     Export("script", "Python script", ".py", script.write),
-    Export("table-csv", "Table with clusters, CSV", "-clusters.csv", lambda s: _csv(own_table(s))),
+    Export("table-csv", "Table with clusters, CSV", "-clusters.csv", partial(as_csv, own_table)),
     Export(
         "table-parquet",
         "Table with clusters, Parquet",
         "-clusters.parquet",
-        lambda session: _parquet(own_table(session)),
+        partial(as_parquet, own_table),
     ),
-    Export("labels-csv", "Labels, CSV", "-labels.csv", labels_csv),
-    Export("labels-parquet", "Labels, Parquet", "-labels.parquet", labels_parquet),
-    Export("graph", "Graph, NPZ", "-graph.npz", graph_npz),
-    Export("graphml", "Graph, GraphML", ".graphml", partial(graph_for_others, ".graphml")),
-    Export("gexf", "Graph, GEXF", ".gexf", partial(graph_for_others, ".gexf")),
-    Export("edges", "Edges, Parquet", "-edges.parquet", edges_parquet),
-    Export("points", "Points, Parquet", "-points.parquet", points_parquet, reproducible=False),
+    Export("labels-csv", "Labels, CSV", "-labels.csv", partial(as_csv, label_table)),
+    Export(
+        "labels-parquet", "Labels, Parquet", "-labels.parquet", partial(as_parquet, label_table)
+    ),
+    Export("graph", "Graph, NPZ", "-graph.npz", partial(graph_file, ".npz")),
+    Export("graphml", "Graph, GraphML", ".graphml", partial(graph_file, ".graphml")),
+    Export("gexf", "Graph, GEXF", ".gexf", partial(graph_file, ".gexf")),
+    Export("edges", "Edges, Parquet", "-edges.parquet", partial(as_parquet, edge_table)),
+    Export(
+        "points",
+        "Points, Parquet",
+        "-points.parquet",
+        partial(as_parquet, point_table),
+        reproducible=False,
+    ),
     Export("page", "Page, HTML", "-view.html", html_page.write),
 )
 

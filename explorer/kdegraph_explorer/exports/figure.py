@@ -35,29 +35,11 @@ STYLE = {
 
 
 def write(session, kind="png", *, scale=2, title=None):
-    """Write a figure of every graph that is shown: points, edges and eigenvalues.
+    """Write points, edges and eigenvalues of every graph that is shown, in one of `FORMATS`.
 
-    Parameters
-    ----------
-    session : Session
-    kind : str
-        One of `FORMATS`.
-    scale : int
-        Size of a PNG as a multiple of the size on the screen, one of `SCALES`.
-    title : str, optional
-        By default the name of the data.
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    ValueError
-        For another format or scale.
+    The size of a PNG is a multiple of the size on the screen, one of `SCALES`. The title is by
+    default the name of the data.
     """
-    if kind not in FORMATS:
-        raise ValueError(f"a figure is one of {', '.join(FORMATS)}, got {kind!r}")
     if scale not in SCALES:
         raise ValueError(f"scale must be one of {', '.join(map(str, SCALES))}, got {scale!r}")
     import matplotlib
@@ -143,10 +125,8 @@ def _draw_graph(axes, still, graph, scale, first):
     if _as_lines(graph) and as_marks:
         axes.add_collection(_lines(still, graph))
     else:
-        fine = (*viewport[:4], scale * width, scale * height)
-        rows = edge_image(still, graph, fine, points=not as_marks)
-        pixels = rows.view(np.uint8).reshape(*rows.shape, 4)
-        axes.imshow(pixels, extent=viewport[:4], origin="lower", aspect="auto", zorder=1)
+        pixels = edge_image(still, graph, viewport, not as_marks, scale)
+        axes.imshow(pixels, extent=viewport[:4], aspect="auto", zorder=1)
     if as_marks:
         inches = WIDTH / len(still.graphs) / width  # of a pixel of the screen
         axes.scatter(

@@ -5,8 +5,7 @@ from bokeh.embed import components
 from bokeh.layouts import column, row
 from bokeh.models import BoxSelectTool, ColumnDataSource, Div, HoverTool, PlainText
 from bokeh.resources import Resources
-from jinja2 import Environment
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from ..drawing.eigenvalue_plot import EigenvaluePlot
 from ..drawing.figures import plain_figure
@@ -22,12 +21,10 @@ PAGE = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<title>{{ title | e }}</title>
-{%- for resource in resources %}
-<script>{{ resource }}</script>
-{%- endfor %}
+<title>{title}</title>
+{scripts}
 </head>
-<body>{{ place }}{{ script }}</body>
+<body>{place}{script}</body>
 </html>
 """
 
@@ -58,9 +55,9 @@ def write(session):
     # Bokeh's own function for this would add the scripts of Panel, which look for further files.
     script, place = components(page)
     resources = Resources(mode="inline", components=["bokeh", "bokeh-widgets"])
-    template = Environment(autoescape=False).from_string(PAGE)
-    values = {"title": still.title, "resources": resources.js_raw, "place": place, "script": script}
-    return template.render(values).encode()
+    scripts = "".join(f"<script>{one}</script>" for one in resources.js_raw)
+    title = escape(still.title)
+    return PAGE.format(title=title, scripts=scripts, place=place, script=script).encode()
 
 
 def _text(markup, width=WIDTH):
@@ -97,7 +94,7 @@ def _plot(still, graph, viewport, points):
         axis.axis_label = PlainText(text=name)  # a str may be TeX
     # If not all points are live, the image has all of them.
     many = len(points.data["point"]) < len(still.positions)
-    url = _data_url(still, graph, viewport, points=many)
+    url = png_address(edge_image(still, graph, viewport, many, SHARPNESS))
     figure.image_url([url], x=x0, y=y1, w=x1 - x0, h=y1 - y0, name="edges")
     dots = figure.scatter(
         size=2 * still.radius(viewport),
@@ -114,14 +111,6 @@ def _plot(still, graph, viewport, points):
     ]
     figure.add_tools(HoverTool(renderers=[dots], tooltips=tips, point_policy="snap_to_data"))
     return figure
-
-
-def _data_url(still, graph, viewport, points):
-    """Return the image of the edges as part of an address."""
-    x0, x1, y0, y1, width, height = viewport
-    fine = (x0, x1, y0, y1, SHARPNESS * width, SHARPNESS * height)
-    rows = edge_image(still, graph, fine, points)[::-1].copy()
-    return png_address(rows.view(np.uint8).reshape(*rows.shape, 4))
 
 
 def _spectrum(graph):

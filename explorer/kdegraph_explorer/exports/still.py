@@ -18,7 +18,7 @@ from ..results import METHODS
 WIDTH, PANEL_HEIGHT, SPECTRUM_HEIGHT, GAP = 1200, 420, 130, 16  # pixels of the picture
 TITLE_SIZE, TEXT_SIZE = 19, 15  # pixels
 INK, FAINT = "#1F2933", "#6B7480"
-SMOOTHING = 2  # points are drawn this much larger, and then scaled down
+SMOOTHING = 2  # circles are drawn this much larger, and then scaled down
 
 
 class Still(NamedTuple):
@@ -129,7 +129,7 @@ def png(still):
         left = GAP + number * (width + GAP)
         pen.text((left, head), graph.title, fill=FAINT, font=ImageFont.load_default(TEXT_SIZE))
         top = head + TEXT_SIZE + GAP // 2
-        panel = _panel(still, graph, width)
+        panel = _panel(still, graph, window(still, width, PANEL_HEIGHT))
         picture.paste(panel, (left, top), panel)
         pen.rectangle((left, top, left + width, top + PANEL_HEIGHT), outline="#D5DAE0")
         _draw_eigenvalues(pen, graph, left, top + PANEL_HEIGHT + GAP, width)
@@ -146,12 +146,16 @@ def window(still, width, height):
     return frame.viewport
 
 
-def edge_image(still, graph, viewport, points=False):
-    """Draw the edges of a graph, and on request its points, as `drawing.raster.draw` does."""
+def edge_image(still, graph, viewport, points=False, sharpness=1):
+    """Draw the edges of a graph, and on request its points; return (height, width, 4) bytes.
+
+    The image has `sharpness` times as many pixels along a side as the viewport.
+    """
+    viewport = (*viewport[:4], *(sharpness * size for size in viewport[4:]))
     colors = graph.colors
     if points:
         colors = faded(colors, graph.palette, still.selection)
-    return draw(
+    rows = draw(
         viewport,
         still.positions,
         colors,
@@ -160,21 +164,15 @@ def edge_image(still, graph, viewport, points=False):
         radius=still.radius(viewport) if points else None,
         opacity=still.opacity,
     )
+    return rows[::-1].copy().view(np.uint8).reshape(*rows.shape, 4)
 
 
-def _panel(still, graph, width):
-    """Draw points and edges of one graph."""
-    viewport = window(still, width, PANEL_HEIGHT)
+def _panel(still, graph, viewport):
+    """Draw points and edges of one graph; up to `MAX_GLYPHS` points are drawn as circles."""
     few = len(still.positions) <= MAX_GLYPHS
-    rows = edge_image(still, graph, viewport, points=not few)
-    panel = Image.fromarray(rows[::-1].copy().view(np.uint8).reshape(*rows.shape, 4))
-    if few:
-        panel.alpha_composite(_points(still, graph, viewport))
-    return panel
-
-
-def _points(still, graph, viewport):
-    """Draw the points of one graph on a transparent ground."""
+    panel = Image.fromarray(edge_image(still, graph, viewport, points=not few))
+    if not few:
+        return panel
     x0, x1, y0, y1, width, height = viewport
     layer = Image.new("RGBA", (SMOOTHING * width, SMOOTHING * height))
     pen = ImageDraw.Draw(layer)
@@ -185,7 +183,8 @@ def _points(still, graph, viewport):
     for point in np.argsort(opacity, kind="stable"):
         color = (*map(int, graph.palette[graph.colors[point]]), int(opacity[point]))
         pen.circle((x[point], y[point]), radius, fill=color)
-    return layer.resize((width, height), Image.Resampling.LANCZOS)
+    panel.alpha_composite(layer.resize((width, height), Image.Resampling.LANCZOS))
+    return panel
 
 
 def _draw_eigenvalues(pen, graph, left, top, width):

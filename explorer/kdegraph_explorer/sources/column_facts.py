@@ -1,6 +1,6 @@
 """Descriptions of the columns of a file for the table of columns: type, range and distribution."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,50 +11,30 @@ MAX_COUNTED = 100_000  # different texts of a column that are counted
 NAMES_SHOWN = 3  # values of a column of text that are named
 
 
-@dataclass(frozen=True)
-class ColumnFacts:
-    """Hold one column in words and as a sparkline.
-
-    Attributes
-    ----------
-    name : str
-    about : str
-        Its type and its range.
-    bars : tuple of float
-        Frequencies of values in equal parts of the range, or of the most frequent texts; the
-        largest is 1.
-    numeric, classifies : bool
-        Whether it can be a feature, and whether it can be the label.
-    has_values : bool
-    lowest : float or None
-        The smallest finite number; None if there is none.
-    """
+class ColumnFacts(NamedTuple):
+    """One column in words and as a sparkline."""
 
     name: str
-    about: str
-    bars: tuple
-    numeric: bool
-    classifies: bool
-    has_values: bool
-    lowest: float | None = None
-
-    @property
-    def no_log(self):
-        """Return why the column cannot be on a log scale; empty if it can."""
-        if self.lowest is None or self.lowest > 0:
-            return ""
-        return f"a log scale needs values above 0, and the smallest is {self.lowest:.4g}"
+    about: str  # its type and its range
+    bars: tuple  # frequencies in equal parts of the range, or of the most frequent texts, up to 1
+    roles: tuple  # those that it can have, of "feature", "label", "color" and "ignore"
+    no_log: str  # why it cannot be on a log scale; empty if it can
 
 
 def facts(column):
     """Return the `ColumnFacts` of a `kdegraph.datasets.Column`."""
-    about, bars = _described(column)
-    has_values = column.values is not None
+    possible = {
+        "feature": column.numeric,
+        "label": column.classifies,
+        "color": column.values is not None,
+        "ignore": True,
+    }
     numbers = column.values[np.isfinite(column.values)] if column.numeric else ()
-    lowest = float(numbers.min()) if len(numbers) else None
-    return ColumnFacts(
-        column.name, about, bars, column.numeric, column.classifies, has_values, lowest
-    )
+    no_log = ""
+    if len(numbers) and numbers.min() <= 0:
+        no_log = f"a log scale needs values above 0, and the smallest is {numbers.min():.4g}"
+    roles = tuple(role for role in possible if possible[role])
+    return ColumnFacts(column.name, *_described(column), roles, no_log)
 
 
 def _described(column):

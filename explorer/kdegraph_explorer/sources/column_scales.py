@@ -50,10 +50,6 @@ class ColumnScales(param.Parameterized):
             if found.name in names and found.no_log:
                 raise ValueError(f"column {found.name!r} stays as it is: {found.no_log}")
 
-    def restore_scales(self, data, names):
-        """Set the scales to those in `data` that belong to these columns."""
-        self.param.update(**scaling_of({**data, "columns": names}))
-
 
 def scaling_of(data):
     """Return the scales in `data` of its columns, as `kdegraph.datasets.rescale` takes them."""
@@ -65,35 +61,31 @@ def scaling_of(data):
     }
 
 
-def checked_scales(data):
-    """Check scales from outside as far as possible without the file, and return them."""
-    for key in ("log", "standardize"):
-        names = data[key]
-        if not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
-            raise ValueError(f"{key} must be a list of names of columns, got {quoted(names)}")
-    weights = data["weights"]
-    if not isinstance(weights, dict):
-        raise ValueError(f"weights must be a number for each name, got {quoted(weights)}")
+def checked_choices(data):
+    """Check columns and scales from outside as far as possible without the file; return them."""
     try:
-        found = {name: check_positive(weights[name], "a weight") for name in weights}
+        return {kind: _checked(kind, data[kind]) for kind in ("columns", *SCALES)}
     except TypeError as error:
         raise ValueError(str(error)) from None
-    return {"log": data["log"], "standardize": data["standardize"], "weights": found}
+
+
+def _checked(kind, value):
+    """Check the type of columns, or of a value for one of `SCALES`, and return it."""
+    if kind == "weights":
+        if not isinstance(value, dict):
+            raise TypeError(f"weights must be a dict of numbers by name, got {quoted(value)}")
+        return {name: check_positive(value[name], f"the weight of {name!r}") for name in value}
+    if not (isinstance(value, list | tuple) and all(isinstance(name, str) for name in value)):
+        raise TypeError(f"{kind} must be a list of names of columns, got {quoted(value)}")
+    return list(value)
 
 
 def check_scale(source, kind, value):
     """Check a value for one of `SCALES` of a source that a program sets, and return it."""
     if kind == "standardize" and isinstance(value, bool):
         value = list(source.columns) * value
-    if kind == "weights" and not isinstance(value, dict):
-        raise TypeError(f"weights must be a dict of numbers by name, got {quoted(value)}")
-    if kind != "weights" and not isinstance(value, (list, tuple, str)):
-        raise TypeError(f"{kind} must be a list of names, got {quoted(value)}")
-    if kind == "weights":
-        value = {name: check_positive(value[name], f"the weight of {name!r}") for name in value}
-    else:
-        value = [value] if isinstance(value, str) else list(value)
-    known = [found.name for found in source.facts if found.numeric]
+    value = _checked(kind, [value] if isinstance(value, str) and kind != "weights" else value)
+    known = [found.name for found in source.facts if "feature" in found.roles]
     if unknown := [name for name in value if name not in known]:
         raise ValueError(f"there is no column of numbers {unknown[0]!r}; there are {quoted(known)}")
     if kind == "log":

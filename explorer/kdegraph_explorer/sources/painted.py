@@ -44,23 +44,10 @@ def unpack(text):
 
 
 def along(path, amount, spread, label, seed):
-    """Scatter points along a stroke.
+    """Scatter points of a class along a stroke, as `pack` takes them.
 
-    Parameters
-    ----------
-    path : (m, 2) float array
-        Points of the stroke on the canvas; one point is a dab.
-    amount : int
-    spread : float
-        Standard deviation of their distance from the stroke.
-    label : int
-        Their class.
-    seed : int
-
-    Returns
-    -------
-    (amount, 3) int array
-        See `pack`; points outside the canvas are moved to its border.
+    The `path` (m, 2) holds points of the stroke on the canvas, a single one for a dab; `spread` is
+    the standard deviation of the distance from it. Points stay on the canvas.
     """
     rng = np.random.default_rng(seed)
     lengths = np.r_[0.0, np.cumsum(np.hypot(*np.diff(path, axis=0).T))]

@@ -15,7 +15,7 @@ from ..point_columns import TableDataset
 from ..uploads import PART_BYTES, StoredFile
 from .base import Source
 from .column_facts import facts
-from .column_scales import SCALES, ColumnScales, checked_scales, scaling_of
+from .column_scales import SCALES, ColumnScales, checked_choices, scaling_of
 from .generators import PIXELS
 from .places import are_places, with_metric
 
@@ -123,17 +123,6 @@ class Upload(ColumnScales, Source):
             return "feature"
         return "color" if name == self.color_column else "ignore"
 
-    @staticmethod
-    def offers(found, role):
-        """Return whether a column with these `ColumnFacts` can have a role."""
-        possible = {
-            "feature": found.numeric,
-            "label": found.classifies,
-            "color": found.has_values,
-            "ignore": True,
-        }
-        return possible[role]
-
     def assign(self, names, role):
         """Give columns a role; only one, the first, can be the label or the color."""
         names = names[:1] if role in ("label", "color") else names
@@ -166,17 +155,13 @@ class Upload(ColumnScales, Source):
     def loader(self):
         if self.file is None:
             return None
-        file, contents, pixels = self.file, self.contents, self.pixels
+        file, metric, pixels = self.file, self.metric, self.pixels
+        contents = self.contents if self._contents_of is file else None
         wanted = self._wanted_of(file)
-        metric = self.metric
         is_new = self._opened.file is not file and not wanted
-        options = {"dropna": self.incomplete or is_new}
-        if self._contents_of is file:
+        if contents is not None:
             wanted = {name: getattr(self, name) for name in COLUMN_CHOICES}
-        else:
-            contents = None
-        if wanted:
-            options |= _chosen(wanted)
+        options = {"dropna": self.incomplete or is_new, **(_chosen(wanted) if wanted else {})}
 
         def load():
             found = contents
@@ -227,11 +212,12 @@ class Upload(ColumnScales, Source):
             *(column.name for column in self.contents.columns if column.classifies),
         ]
         with param.parameterized.batch_call_watchers(self):
-            self.restore_scales(wanted, names)
             label = wanted.get("label_column") or self.contents.suggested_label or NO_LABELS
             columns = wanted["columns"] if wanted else self.contents.suggested_features
             self.param.update(
-                columns=[name for name in columns if name in names], label_column=label
+                columns=[name for name in columns if name in names],
+                label_column=label,
+                **scaling_of({**wanted, "columns": names}),
             )
 
     def restore(self, data):
@@ -251,16 +237,9 @@ class Upload(ColumnScales, Source):
         data = {**self.defaults(), "file": opened, **data}
         if opened is not None and data["file"] == opened:
             data["file"] = self.file
-        columns, label, file = data["columns"], data["label_column"], data["file"]
-        if not (
-            isinstance(columns, list)
-            and all(isinstance(name, str) for name in columns)
-            and isinstance(label, str)
-        ):
-            found = f"{quoted(columns)} and {quoted(label)}"
-            raise ValueError(
-                f"columns must be a list of names and label_column a name, got {found}"
-            )
+        chosen, label, file = checked_choices(data), data["label_column"], data["file"]
+        if not isinstance(label, str):
+            raise ValueError(f"label_column must be the name of a column, got {quoted(label)}")
         if file is not None and file is not self.file and not isinstance(file, StoredFile):
             advice = "choose it under Data, or open a session file"
             raise ValueError(f"the file {quoted(file)} cannot be part of an address: {advice}")
@@ -268,10 +247,10 @@ class Upload(ColumnScales, Source):
         return {
             **self.defaults(),
             **super().checked(rest),
+            **chosen,
             "file": file,
-            "columns": [name for name in columns if name != label],
+            "columns": [name for name in chosen["columns"] if name != label],
             "label_column": label,
-            **checked_scales(data),
         }
 
     def addressed(self, data):

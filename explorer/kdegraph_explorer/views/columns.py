@@ -13,7 +13,7 @@ WORDS = {"feature": "Feature", "label": "Label", "color": "Color", "ignore": "Ig
 class ColumnTable(JSComponent):
     """Show a row for each column of a file, with a choice of its role and its scale.
 
-    The `source` has `facts`, `role`, `offers` and `assign`, as `Upload` has. There is a search
+    The `source` has `facts`, `role` and `assign`, as `Upload` has. There is a search
     field if there are many columns.
     """
 
@@ -41,7 +41,7 @@ class ColumnTable(JSComponent):
                 "name": found.name,
                 "about": found.about,
                 "bars": found.bars,
-                "offered": [role for role in WORDS if source.offers(found, role)],
+                "offered": list(found.roles),
             }
             for found in source.facts
         ]
