@@ -11,6 +11,7 @@ from .graph import similarity_graph
 from .kde import gauss_transform, kernel_sum
 from .layout import graph_layout
 from .local_bandwidth import local_bandwidths
+from .ribbon import cluster_scales
 from .runtime.progress import Cancelled
 from .runtime.threads import get_num_threads, set_num_threads
 from .sampled_graph.result import SimilarityGraph
@@ -26,6 +27,7 @@ __all__ = [
     "SimilarityGraphTransformer",
     "TableTransformer",
     "TiledGraph",
+    "cluster_scales",
     "conductance",
     "datasets",
     "diagnose",

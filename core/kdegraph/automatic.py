@@ -112,15 +112,31 @@ def count_clusters(
     if len(points) > MAX_COUNTED:
         chosen = np.random.default_rng(seed).choice(len(points), MAX_COUNTED, replace=False)
         points = points[chosen]
-    total: Counter = Counter()
     with keeping_lists(points):
-        for scale in (scale for scale in SCALES if scale.suits(len(points))):
-            found = _spectrum(points, scale, N_EIGENVALUES, 3, seed, progress)
-            squares = {bounds.nearest(1): 1.0, None: 1.0}
-            if found is not None:
-                weights = weigh(found.eigenvalues, found.eigenvectors, bounds)
-                squares = {k: weight**2 for k, weight in weights.items()}
-            total.update({k: square / sum(squares.values()) for k, square in squares.items()})
+        return number_from(
+            (
+                _spectrum(points, scale, N_EIGENVALUES, 3, seed, progress)
+                for scale in SCALES
+                if scale.suits(len(points))
+            ),
+            bounds,
+        )
+
+
+def number_from(spectra, bounds, max_rows=None) -> SuggestedNumber:
+    """Return the number of clusters that several spectra show together.
+
+    None stands for the spectrum of a graph with too few vertices. The eigenvectors are read at
+    about `max_rows` vertices, or at all.
+    """
+    total: Counter = Counter()
+    for found in spectra:
+        squares = {bounds.nearest(1): 1.0, None: 1.0}
+        if found is not None:
+            step = 1 if max_rows is None else max(1, len(found.eigenvectors) // max_rows)
+            weights = weigh(found.eigenvalues, found.eigenvectors[::step], bounds)
+            squares = {k: weight**2 for k, weight in weights.items()}
+        total.update({k: square / sum(squares.values()) for k, square in squares.items()})
     return SuggestedNumber.by_weight(total)
 
 
@@ -134,12 +150,17 @@ def _count_segments(points, seed, progress):
 
 
 def _spectrum(points, scale, n_eigenvalues, least, seed, progress):
-    """Return the spectrum of the graph at a scale, or None if it has too few vertices for the least
-    number of eigenvalues.
-    """
+    """Return the spectrum of the graph at a scale, or None; see `spectrum_to_count`."""
     graph = similarity_graph(points, **scale._asdict(), seed=seed, progress=progress)
+    return spectrum_to_count(graph, n_eigenvalues, least, seed=seed, progress=progress)
+
+
+def spectrum_to_count(graph, n_eigenvalues, least=3, **options):
+    """Return the spectrum of a graph, or None if it has too few vertices for the least number of
+    eigenvalues.
+    """
     n_vertices = vertices_in_clusters(graph).size
     n_eigenvalues = min(n_eigenvalues, n_vertices - 1, max(3, n_vertices // MEAN_SIZE))
     if n_eigenvalues < least:
         return None
-    return spectrum(graph, n_eigenvalues, seed=seed, smallest_component="auto", progress=progress)
+    return spectrum(graph, n_eigenvalues, smallest_component="auto", **options)

@@ -18,6 +18,7 @@ FOCUSED = """() => {
 VIEWS = {  # the large views of every data set, and what is the last to appear in each
     "Start": ".kg-start-weights",
     "Graphs": ".kg-knn-points",
+    "Scales": ".kg-scales-gaps canvas",
     "One point": ".kg-neighbors tbody tr",
     "Rounds": ".kg-rounds-degrees canvas",
     "Embedding": ".kg-conductances canvas",

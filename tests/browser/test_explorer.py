@@ -56,6 +56,7 @@ def test_choices_change_what_depends_on_them_and_are_kept(explorer, first_view, 
     check_session_file(page, again, tmp_path)
     check_sigma(page)
     check_shapes(page)
+    check_scales(page)
     assert first_view.page.url.endswith("?source=generators")
 
 
@@ -189,6 +190,15 @@ def check_shapes(page):
     page.page.get_by_role("combobox", name="Shape").click()
     page.page.get_by_role("menuitem", name="Two bananas").click()
     page.expect_status("two_bananas: 2,000 points in 2 dimensions, 6 clusters")
+
+
+def check_scales(page):
+    """A click near the end of the bands takes a scale at which there is one cluster."""
+    page.open_view("Scales")
+    page.page.locator(".kg-scales").filter(has_text="1 from σ").wait_for()
+    box = page.page.locator(".kg-scales-bands canvas").first.bounding_box()
+    page.page.mouse.click(box["x"] + 0.95 * box["width"], box["y"] + box["height"] / 2)
+    page.expect_status("two_bananas: 2,000 points in 2 dimensions, 1 cluster")
 
 
 def test_each_point_its_own_bandwidth(explorer):

@@ -7,6 +7,7 @@ from .one_point import OnePointView
 from .paint import PaintView
 from .picture import PictureView
 from .points import PointsView
+from .ribbon import RibbonView
 from .rows import RowsView
 from .scaling import ScalingView
 from .scores import ScoresView
@@ -19,6 +20,7 @@ VIEWS = [  # of those on top that apply and open by themselves, the first is sho
     PaintView,
     PictureView,
     PointsView,
+    RibbonView,
     OnePointView,
     RoundsView,
     SpectralView,
