@@ -10,7 +10,7 @@ import time
 from typing import NamedTuple
 from urllib.parse import urlencode, urlsplit
 
-from explorer_objects import PATIENCE
+from explorer_actions import PATIENCE
 from tornado.httpclient import HTTPClientError, HTTPRequest
 from tornado.websocket import websocket_connect
 

@@ -5,7 +5,7 @@ import sys
 import time
 
 import pytest
-from explorer_objects import PATIENCE, settle
+from explorer_actions import PATIENCE, settle
 from hypothesis import settings
 
 # The same examples in every run: a failure is a change in the code, not bad luck.

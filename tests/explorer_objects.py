@@ -1,49 +1,26 @@
-"""Explorers as tests see them: objects, without a browser."""
+"""The parts of an explorer as tests see them: objects, without a browser."""
 
-PATIENCE = 240  # seconds: kernels may have to be compiled beside other work
-TWO_PAIRS = [[0.0, 0.0], [0.1, 0.0], [5.0, 5.0], [5.1, 5.0]]
-TABLE = b"width,height,kind,weight\n" + b"".join(
-    b"%d,%d,%s,%d\n" % (i % 7, i % 5, (b"ant", b"bee")[i % 2], i * i % 37) for i in range(40)
-)
-
-
-def settle(explorer):
-    """Wait until nothing is computed or painted any more."""
-    for _ in range(2):  # a result makes views paint
-        for job in explorer.session.jobs:
-            job.wait(PATIENCE)
-
-
-def choose(session, **values):
-    """Set parameters of a session by hand and wait for the result, as a step of its own."""
-    session.state.choose(**values)
-    session.wait(PATIENCE)
-    session.history.end_step()  # as if a while had passed
-
-
-def give_file(session, content, name="t.csv"):
-    """Open an uploaded file in a session, wait for the result, and return the source."""
-    from kdegraph_explorer.uploads import StoredFile
-
-    session.state.source = "upload"
-    session.sources["upload"].file = StoredFile.of(name, content)
-    session.wait(PATIENCE)
-    assert session.state.error == ""
-    return session.sources["upload"]
-
-
-def explorer_of_file(explore, content, view="points"):
-    """An explorer with an uploaded file, and one of its large views on the screen."""
-    explorer = explore()
-    give_file(explorer.session, content)
-    explorer.session.state.view = view
-    settle(explorer)
-    return explorer
+from explorer_actions import *  # noqa: F403
 
 
 def view(explorer, key):
     """The view of this name."""
     return explorer.views[key]
+
+
+def opened(explorer, key):
+    """A view that is shown."""
+    put(explorer, view=key)  # noqa: F405
+    return view(explorer, key)
+
+
+def alert(explorer, css_class):
+    """An alert above the plots, and the text in it."""
+    from kdegraph_explorer.views.markup import Text
+
+    (frame,) = explorer.sections()[2].select(lambda p: css_class in getattr(p, "css_classes", ()))
+    (message,) = frame.select(Text)
+    return frame, message
 
 
 def controls(explorer, kind):

@@ -8,7 +8,7 @@ import pytest
 import scipy.integrate
 import scipy.linalg
 from graphs import cycle, cycle_values
-from kdegraph import Cancelled, KDESpectralClustering, datasets, similarity_graph, spectrum
+from kdegraph import KDESpectralClustering, datasets, similarity_graph, spectrum
 from kdegraph.automatic import count_clusters
 from kdegraph.eigengap import (
     ALIGNMENT_ROWS,
@@ -18,7 +18,6 @@ from kdegraph.eigengap import (
     alignment,
     suggest_n_clusters,
 )
-from promises import cancel
 from sklearn.datasets import load_iris, make_blobs
 
 
@@ -365,15 +364,6 @@ def test_many_points_are_counted_by_a_sample(monkeypatch):
     X = np.random.default_rng(0).normal(size=(3000, 2))
     X[::3] += 10
     assert count_clusters(X, seed=0) == 2
-
-
-def test_progress_of_a_count_is_reported_and_stops_it():
-    X = datasets.make("blobs", n=300, seed=0).X
-    stages = set()
-    count_clusters(X, seed=0, progress=lambda stage, fraction: stages.add(stage))
-    assert {"samples", "eigenvectors"} <= stages
-    with pytest.raises(Cancelled):
-        count_clusters(X, seed=0, progress=cancel)
 
 
 @pytest.mark.parametrize(("X", "seed", "name"), [([[np.nan]], 0, "X"), ([[0.0]], -1, "seed")])

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
-from explorer_objects import PATIENCE
+from explorer_actions import PATIENCE
 from kdegraph import SimilarityGraph, TiledGraph, spectral_clustering
 from kdegraph_explorer.exports import session_file
 

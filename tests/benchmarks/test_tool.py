@@ -14,9 +14,9 @@ from benchmarks.__main__ import main
 from benchmarks.experiment import EXPERIMENTS
 from benchmarks.experiments import load
 from benchmarks.experiments.spectrum import count_missed
-from benchmarks.report import losses, markdown
+from benchmarks.report import losses
 from benchmarks.row import FACTS, explain
-from benchmarks.table import as_number, as_text, read
+from benchmarks.table import as_text, read
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -219,16 +219,6 @@ def test_others_win_where_they_are_better_than_the_default():
     assert [(row["set"], row["method"], row["score"]) for row in lost] == [("b", "other", 1.0)]
     lost, _ = losses(rows, ["set", "method"], "score", "more")
     assert [(row["set"], row["method"], row["score"]) for row in lost] == [("b", "third", 4.0)]
-
-
-def test_texts_of_values():
-    assert as_text(np.float64(123456.0)) == "1.235e+05"
-    assert as_text(0.1) == "0.1"
-    assert [as_number(text) for text in ("12", "-3", "0.5", "moons", "")] == [
-        12, -3, 0.5, "moons", ""]  # fmt: skip
-    assert markdown([{"a": "x|y"}, {"b": 1}]) == (
-        "| a | b |\n| --- | --- |\n| x\\|y |  |\n|  | 1 |"
-    )
 
 
 def test_reasons_have_no_folders():

@@ -6,7 +6,7 @@ import time
 import panel as pn
 import pytest
 from browser.explorer_page import ExplorerPage
-from explorer_objects import TABLE
+from explorer_actions import TABLE
 from kdegraph_explorer.app import create_app
 from kdegraph_explorer.views import controls, widgets
 from panel.io import document as writing

@@ -18,7 +18,7 @@ from browser.conftest import ROOT, free_port
 from browser.explorer_page import ExplorerPage
 from browser.saving import save
 from browser.test_connection import UNREACHABLE, end
-from explorer_objects import TABLE
+from explorer_actions import TABLE
 
 NGINX = shutil.which("nginx", path=os.pathsep.join([
     str(Path(sys.executable).parent), os.environ["PATH"], "/usr/sbin"

@@ -228,13 +228,12 @@ def test_progress_and_cancelling():
 @pytest.mark.parametrize(
     "options",
     [
-        {"alpha": 0.5},
-        {"n_clusters": "auto"},
+        {"n_clusters": "auto", "alpha": 0.5},
         {"sigma": 0.5, "embedding": "row", "kernel": "laplacian"},
     ],
 )
 def test_the_estimator_finds_the_same_clusters(options):
-    X, options = touching(), {"n_clusters": 9, "random_state": 0} | options
+    X, options = touching(6_000), {"n_clusters": 9, "random_state": 0} | options
     lazily = kdegraph.KDESpectralClustering(**options).fit(lazy(X))
     eagerly = kdegraph.KDESpectralClustering(**options).fit(X)
     assert isinstance(lazily.labels_, da.Array)

@@ -9,8 +9,7 @@ from graphs import complete
 from kdegraph.clustering.conductance import conductance
 from kdegraph.dispatch import spectral_clustering, spectrum
 from kdegraph.graph import similarity_graph
-from kdegraph.runtime.progress import Cancelled
-from kdegraph.runtime.threads import set_num_threads
+from promises import check_threads
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
@@ -149,26 +148,7 @@ def test_spectrum_with_isolated_vertices_is_not_reused():
 
 
 def test_seed_decides_and_threads_do_not(moons):
-    try:
-        labels = []
-        for threads in (1, 2):
-            set_num_threads(threads)
-            labels.append(spectral_clustering(moons[0], 7, seed=3).labels)
-    finally:
-        set_num_threads(None)
-    assert np.array_equal(*labels)
-
-
-def test_progress_and_cancelling(moons):
-    stages = []
-    spectral_clustering(moons[0], 7, progress=lambda stage, fraction: stages.append(stage))
-    assert list(dict.fromkeys(stages)) == ["components", "eigenvectors", "k-means"]
-
-    def cancel(stage, fraction):
-        raise Cancelled
-
-    with pytest.raises(Cancelled):
-        spectral_clustering(moons[0], 2, progress=cancel)
+    check_threads(lambda: spectral_clustering(moons[0], 7, seed=3).labels, (1, 2))
 
 
 def test_many_vertices_are_clustered_from_a_sample(moons, monkeypatch):

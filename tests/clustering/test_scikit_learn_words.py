@@ -53,11 +53,12 @@ def test_coordinates_of_fitted_points_are_those_of_the_spectrum(moons, sigma):
     [
         {"sigma": 0.2},
         {"sigma": 0.2, "kernel": "exponential"},
+        {"sigma": "local"},
         {"sigma": "local", "alpha": 0.5},
         {"sigma": 0.1, "metric": "cosine"},
     ],
 )
-def test_coordinates_of_new_points_are_means_of_the_fitted_ones(moons, parameters):
+def test_memberships_and_coordinates_of_new_points_are_means_over_the_kernel(moons, parameters):
     X, queries = moons.X, moons.X[:50] + np.random.default_rng(0).normal(0, 0.1, (50, 2))
     model = KDESpectralClustering(3, random_state=0, **parameters).fit(X)
     sigma, own = model.sigma_, model.sigma_
@@ -70,6 +71,9 @@ def test_coordinates_of_new_points_are_means_of_the_fitted_ones(moons, parameter
     kernel = np.exp(-between if parameters.get("kernel") else -(between**2))
     if "alpha" in parameters:
         kernel = kernel * model.graph_.densities**-0.5
+    shares = kernel @ np.eye(3)[model.labels_] / kernel.sum(axis=1, keepdims=True)
+    within = 1e-9 if parameters["sigma"] == "local" else 1e-4
+    np.testing.assert_allclose(model.predict_proba(queries), shares, rtol=within, atol=within)
     rows = model.transform(X)
     expected = kernel @ rows / kernel.sum(axis=1, keepdims=True)
     expected /= 1 - model.spectrum_.eigenvalues[:3]
@@ -153,18 +157,6 @@ def test_a_search_without_labels_finds_the_number_of_clusters(name):
     assert search.best_score_ > 0.95
     assert search.cv_results_["mean_test_score"][0] == 0.0
     assert adjusted_rand_score(data.y, search.predict(data.X)) > 0.98
-
-
-def test_a_search_with_labels_finds_the_bandwidth(moons):
-    search = GridSearchCV(
-        KDESpectralClustering(2, random_state=0),
-        {"sigma": [0.02, 0.2, 20.0]},
-        scoring="adjusted_rand_score",
-        cv=3,
-    )
-    with pytest.warns(kdegraph.diagnosis.GraphWarning):
-        search.fit(moons.X, moons.y)
-    assert search.best_params_ == {"sigma": 0.2}
 
 
 # ---- threads and messages

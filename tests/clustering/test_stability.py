@@ -281,11 +281,18 @@ def test_a_scale_without_so_many_clusters_is_left_out():
         compare(fit, [Scale("auto")], 3)
 
 
-@pytest.mark.parametrize(("load", "k"), [(load_breast_cancer, 2), (load_wine, 3)])
-def test_seeds_agree_where_clusters_are_said_to_be_stable(load, k):
-    X = load().data
+@pytest.mark.parametrize(
+    ("load", "k", "least"), [(load_breast_cancer, 2, 0.6), (load_wine, 3, 0.8)]
+)
+def test_seeds_agree_on_the_classes_where_clusters_are_said_to_be_stable(load, k, least):
+    """At a small perplexity a few points are cut off, and which ones is luck."""
+    X, y = load(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
+    if k == 2:
+        one = KDESpectralClustering(2, sigma="moderate", perplexity=5.0, random_state=0).fit(X)
+        assert np.bincount(one.labels_).min() < 10
     models = [KDESpectralClustering(k, random_state=state).fit(X) for state in range(3)]
+    assert all(adjusted_rand_score(y, model.labels_) > least for model in models)
     for one, other in itertools.combinations(models, 2):
         assert adjusted_rand_score(one.labels_, other.labels_) > 0.9
         sure = (one.probabilities_ > 0.95) & (other.probabilities_ > 0.95)
@@ -370,13 +377,6 @@ def test_a_decision_reports_its_progress_and_can_be_cancelled(monkeypatch):
 
         with pytest.raises(Cancelled, match=name):
             decide(X, settings, 0, progress=cancel)
-
-
-def test_the_number_of_clusters_is_automatic_unless_given():
-    X = datasets.make("blobs", n=300, seed=0).X
-    model = KDESpectralClustering(random_state=0).fit(X)
-    assert model.n_clusters_ == 3
-    assert model.confidence_ > 0
 
 
 def test_one_cluster_and_given_bandwidths_need_one_graph():

@@ -20,7 +20,7 @@ from bokeh.util.token import (
     get_session_id,
     get_token_payload,
 )
-from explorer_objects import PATIENCE
+from explorer_actions import PATIENCE
 from kdegraph_explorer.serving.access import Access, Cookie, Guesses, read_password
 
 ROOT = Path(__file__).parents[2]
@@ -521,8 +521,3 @@ def test_the_file_of_a_password_is_checked(tmp_path, content, mode, said):
     else:
         with pytest.raises(ValueError, match=rf"--password-file: .*{said}"):
             read_password(path)
-
-
-def test_large_bodies_are_not_read(ways):
-    client = Client(ways("alone").address)
-    assert client.send(method="POST", body="x", Content_Length="100000").status == 400

@@ -2,27 +2,18 @@
 
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE, choose, explorer_of_file, give_file, settle, widget
+from explorer_actions import PATIENCE, choose, computed, give_file, put, settle
+from explorer_objects import alert, explorer_of_file, widget
 from kdegraph import datasets, diagnose
 from kdegraph.datasets import Dataset
 from kdegraph_explorer import pipeline
-from kdegraph_explorer.pipeline import Pipeline
 from kdegraph_explorer.results import Request
 from kdegraph_explorer.sources.generators import tight_beside_wide
 from kdegraph_explorer.views.alerts import advice
-from kdegraph_explorer.views.markup import Text
 from markupsafe import Markup
 
 MOONS = datasets.make("moons", n=300, seed=0)
 UNEQUAL = Dataset(MOONS.X * [1, 1000], feature_names=("width", "<i>price</i>"))
-
-
-def alert(explorer, css_class):
-    """An alert above the plots, and the text in it."""
-    main = explorer.sections()[2]
-    (frame,) = main.select(lambda part: css_class in getattr(part, "css_classes", ()))
-    (message,) = frame.select(Text)
-    return frame, message
 
 
 # ---- what is said
@@ -35,8 +26,8 @@ def test_nothing_is_said_of_the_data_to_begin_with():
         *(datasets.photo(name, max_pixels=1000) for name in datasets.photo_names()),
     ):
         request = Request(dataset, sigma="preset" if dataset.sigma else "auto", n_rounds=20)
-        result = Pipeline().run(request, lambda *stage: None, lambda part: None)
-        assert [found.findings for found in result.outcomes.values()] == [(), ()], dataset.name
+        outcomes = computed(request).outcomes.values()
+        assert [found.findings for found in outcomes] == [(), ()], dataset.name
 
 
 def test_a_symmetric_matrix_is_no_table_of_points(sessions):
@@ -51,8 +42,7 @@ def test_a_wide_and_a_narrow_sigma_are_mended_by_the_controls_that_are_named(ses
     (sentence,) = advice(session.state)
     assert sentence.startswith("Sigma 50 is far above the distances between the points: ")
     assert sentence.endswith("Tick “auto σ” or choose “Local” under “Bandwidth”.")
-    session.state.sigma_auto = True
-    session.wait(PATIENCE)
+    put(session, sigma_auto=True)
     assert advice(session.state) == []
     choose(session, sigma=50.0)
     assert len(advice(session.state)) == 1
@@ -62,8 +52,7 @@ def test_a_wide_and_a_narrow_sigma_are_mended_by_the_controls_that_are_named(ses
     (sentence,) = advice(session.state)
     assert "is far below the distances" in sentence
     assert sentence.endswith(" have no edge. Tick “auto σ” or choose “Local” under “Bandwidth”.")
-    session.state.sigma_auto = True
-    session.wait(PATIENCE)
+    put(session, sigma_auto=True)
     assert advice(session.state) == []
     # A sigma that the data bring along is mended by hand.
     (sentence,) = advice(sessions(Dataset(MOONS.X, sigma=50.0)).state)
@@ -106,8 +95,7 @@ def test_columns_have_their_names(sessions):
     session.wait(PATIENCE)
     (sentence,) = advice(session.state)
     assert sentence.endswith("for all, or choose others under “Columns”.")
-    session.sources["upload"].columns = ["a", "c"]
-    session.wait(PATIENCE)
+    put(session, "upload", columns=["a", "c"])
     assert advice(session.state) == []
 
 
@@ -140,8 +128,7 @@ def test_a_first_look_keeps_what_was_said_of_the_data(sessions, monkeypatch):
     assert seen[0] == (True, 1)
     assert seen[-1] == (False, 1)
     seen.clear()
-    session.state.dataset = datasets.make("moons", n=300, seed=2)
-    session.wait(PATIENCE)
+    put(session, dataset=datasets.make("moons", n=300, seed=2))
     assert seen[0] == (True, 0)
     assert seen[-1] == (False, 1)
 
@@ -164,8 +151,7 @@ def test_alert_is_there_only_while_there_is_advice(explore):
     assert message.content == ""
     # Each sentence has a line, and names stay text.
     explorer.session.state.choose(sigma=1e9)
-    explorer.session.state.dataset = UNEQUAL
-    settle(explorer)
+    put(explorer, dataset=UNEQUAL)
     assert [line.split()[0] for line in message.content.splitlines()] == ["The", "Sigma"]
     assert not isinstance(message.content, Markup)
     assert "<i>price</i>" in message.content

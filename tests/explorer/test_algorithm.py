@@ -3,6 +3,7 @@
 import kdegraph
 import numpy as np
 import pytest
+from explorer_actions import silent
 from kdegraph import datasets
 from kdegraph_explorer.algorithm.convergence import (
     convergence,
@@ -59,7 +60,7 @@ def test_neighborhood_is_that_of_the_graph(graph):
 
 def test_convergence_is_followed_round_by_round(graph):
     tree, parts = TreeKeeper()(graph.points), []
-    found = convergence(graph, tree, 4, lambda stage, fraction: None, parts.append)
+    found = convergence(graph, tree, 4, silent, parts.append)
     assert found.rounds.tolist() == [1, 2, 3, 4, 5, 6, 7]
     assert [len(part.rounds) for part in parts] == found.rounds.tolist()
     np.testing.assert_allclose(
@@ -76,7 +77,7 @@ def test_convergence_is_followed_round_by_round(graph):
             raise kdegraph.Cancelled
 
     with pytest.raises(kdegraph.Cancelled):
-        convergence(graph, tree, 4, stop, lambda part: None)
+        convergence(graph, tree, 4, stop, silent)
 
 
 def test_full_graph_is_estimated(graph):
@@ -96,7 +97,7 @@ def test_many_rounds_are_followed_in_steps():
 def test_rounds_without_edges():
     X = np.array([[0.0, 0.0], [1e6, 0.0]])
     graph = kdegraph.similarity_graph(X, sigma=0.1, n_rounds=2, seed=0)
-    found = convergence(graph, TreeKeeper()(X), 3, lambda stage, fraction: None, lambda part: None)
+    found = convergence(graph, TreeKeeper()(X), 3, silent, silent)
     assert np.isnan(found.eigenvalues).all()
     assert found.degree_errors.tolist() == [0.0, 0.0]
 
@@ -146,5 +147,5 @@ def test_every_method_is_timed_at_every_size():
 
 def test_full_graph_of_many_points_is_not_timed(monkeypatch):
     monkeypatch.setattr("kdegraph_explorer.algorithm.timing.FULL_TIMED_UP_TO", 150)
-    timings = measure(series(methods=("full",)), lambda stage, fraction: None, lambda part: None)
+    timings = measure(series(methods=("full",)), silent, silent)
     assert [timing.n for timing in timings] == [100]

@@ -8,7 +8,7 @@ import urllib.request
 from types import SimpleNamespace
 
 import pytest
-from explorer_objects import PATIENCE
+from explorer_actions import PATIENCE
 from kdegraph_explorer import app
 
 

@@ -5,22 +5,19 @@ import io
 import numpy as np
 import pytest
 from bokeh.events import MouseMove
-from explorer_objects import (
+from explorer_actions import (
     PATIENCE,
     choose,
-    controls,
     explorer_of_file,
-    happen,
+    put,
     settle,
-    source,
-    view,
+    undo,
 )
+from explorer_objects import controls, happen, source, view
 from kdegraph.datasets import Dataset
-from kdegraph_explorer import address
 from kdegraph_explorer.checks import as_text, count, holds
 from kdegraph_explorer.cluster_names import ADDRESSED, abridged, assigned, check_names, renamed
-from kdegraph_explorer.exports import as_csv, html_page, label_table, session_file
-from kdegraph_explorer.history import take
+from kdegraph_explorer.exports import as_csv, html_page, label_table
 from kdegraph_explorer.views.selection_controls import SelectionControls
 from pyarrow import csv
 
@@ -102,8 +99,7 @@ def test_a_name_is_seen_wherever_the_cluster_is(explorer):
         happen(figure, MouseMove, x=x, y=y)
         settle(explorer)
         assert expected in figure.select_one({"name": "note"}).text.text
-    state.view = "rows"
-    settle(explorer)
+    put(explorer, view="rows")
     rows = view(explorer, "rows")
     assert [row["cells"][1] for row in rows.list.page[40:]] == ["far <away>"] * 20
     assert [f"{number + 1}", "far <away>"] in rows.list.choices
@@ -127,8 +123,7 @@ def test_a_name_survives_other_clusters_and_is_undone(explorer):
     choose(session, n_clusters=5, seed=3)
     assert {"far", "near"} < seen()
     for _ in range(4):
-        session.history.undo()
-        session.wait(PATIENCE)
+        undo(session)
     assert set(state.named.values()) == {"far"}
     session.history.undo()
     assert state.named == {}
@@ -147,23 +142,6 @@ def test_names_are_in_the_labels_that_are_exported(explorer):
     assert b'"far"' in html_page.write(explorer.session)
 
 
-def test_session_files_and_addresses_keep_names(explorer, sessions, tmp_path):
-    name(explorer, 45, "far")
-    session = explorer.session
-    other = sessions()
-    other.restore(session_file.read(other, session_file.write(session)))
-    other.wait(PATIENCE)
-    assert other.state.named == session.state.named
-    assert take(other) == take(session)
-    (tmp_path / "t.csv").write_bytes(CSV)
-    third = sessions(start=False)
-    third.open(tmp_path / "t.csv")
-    query = address.query(session, take(session)).replace("data.file=t.csv&", "")
-    third.restore(address.read(third, query))
-    third.wait(PATIENCE)
-    assert third.state.cluster_name(third.state.outcome("kde").colors[45]) == "far"
-
-
 def test_other_data_have_no_names_and_a_part_keeps_them(explorer):
     session, state = explorer.session, explorer.session.state
     name(explorer, 45, "far")
@@ -172,12 +150,10 @@ def test_other_data_have_no_names_and_a_part_keeps_them(explorer):
     settle(explorer)
     assert state.cluster_name(state.outcome("kde").colors[35]) == "far"
     session.history.end_step()
-    state.source = "generators"
-    session.wait(PATIENCE)
+    put(session, source="generators")
     settle(explorer)
     assert (state.cluster_names, state.named) == ([], {})
-    session.history.undo()
-    session.wait(PATIENCE)
+    undo(session)
     settle(explorer)
     assert list(state.named.values()) == ["far"]
 

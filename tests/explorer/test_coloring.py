@@ -5,7 +5,8 @@ import io
 
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE, explorer_of_file, settle, source, view
+from explorer_actions import PATIENCE, explorer_of_file, put, settle
+from explorer_objects import source, view
 from files import csv_table, parquet_bytes
 from kdegraph import datasets
 from kdegraph_explorer.coloring import SCALE, choices, coloring_of
@@ -170,17 +171,14 @@ def drawn(explorer):
 
 def test_points_get_the_colors_of_a_column_and_nothing_is_computed(explorer):
     state, before = explorer.session.state, explorer.session.state.result
-    state.color = "column:kind"
-    settle(explorer)
+    put(explorer, color="column:kind")
     expected = packed(np.array([rgb(CLUSTER_COLORS[i % 3]) for i in range(N)]))
     np.testing.assert_array_equal(drawn(explorer), expected)
     assert [name in explorer.layout.color.legend.content for name in "uvw"] == [True] * 3
-    state.color = "column:size"
-    settle(explorer)
+    put(explorer, color="column:size")
     assert "linear-gradient" in explorer.layout.color.legend.content
     assert state.result is before
-    state.color = "cluster"
-    settle(explorer)
+    put(explorer, color="cluster")
     assert len(np.unique(drawn(explorer))) == before.outcomes["kde"].n_clusters
     # The choice stands where plots follow it.
     color = explorer.layout.color
@@ -193,8 +191,7 @@ def test_points_get_the_colors_of_a_column_and_nothing_is_computed(explorer):
     # Other points without the column are colored by cluster.
     session = explorer.session
     session.state.color = "column:kind"
-    session.state.source = "generators"
-    session.wait(PATIENCE)
+    put(session, source="generators")
     settle(explorer)
     assert (session.state.color, session.state.coloring) == ("cluster", None)
     assert explorer.layout.color.choice.value == "cluster"
@@ -218,28 +215,26 @@ def test_a_column_gets_the_role_of_the_color(explorer):
 
 
 def saved(session):
-    """What files show: the colors of the points in the HTML file and in a figure, the colors in the
-    still picture, and what the legend of the figure says.
-    """
+    """The colors of the points in the HTML file and in a figure, and what its legend says."""
     now = still_of(session.state)
     figure = draw(now, "", 1)
     marks = next(
         part for part in figure.subfigs[1].axes[0].collections if isinstance(part, PathCollection)
     )
-    picture = np.asarray(Image.open(io.BytesIO(png(now))).convert("RGB")).reshape(-1, 3)
     page = html_page.points_of(now, np.arange(N)).data["kde_color"]
     legend = [text.get_text() for text in figure.subfigs[2].legends[0].get_texts()]
-    return page, marks.get_facecolors()[:, :3], set(map(tuple, picture.tolist())), legend
+    return page, marks.get_facecolors()[:, :3], legend
 
 
 def test_files_have_the_chosen_colors(explorer):
     state = explorer.session.state
     state.color = "column:kind"
     expected = np.array([rgb(CLUSTER_COLORS[i % 3]) for i in range(N)])
-    page, marks, picture, legend = saved(explorer.session)
+    page, marks, legend = saved(explorer.session)
     np.testing.assert_array_equal(page, packed(expected))
     np.testing.assert_allclose(marks, expected / 255)
-    assert set(map(tuple, expected.tolist())) <= picture
+    picture = np.asarray(Image.open(io.BytesIO(png(still_of(state)))).convert("RGB"))
+    assert set(map(tuple, expected.tolist())) <= set(map(tuple, picture.reshape(-1, 3).tolist()))
     assert legend == ["u", "v", "w", "edge between colors"]
     assert still_of(state).title.endswith("nearest neighbors; colors: kind")
     state.color = "column:size"

@@ -4,10 +4,23 @@ import json
 
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE, TABLE, choose, controls, explorer_of_file, give_file, settle
+from explorer_actions import (
+    PATIENCE,
+    TABLE,
+    choose,
+    csv,
+    explorer_of_file,
+    give_file,
+    put,
+    reopened,
+    reproduce,
+    restored,
+    settle,
+    undo,
+)
+from explorer_objects import controls
 from files import picture_bytes
 from kdegraph import datasets
-from kdegraph_explorer import address
 from kdegraph_explorer.exports import session_file
 from kdegraph_explorer.history import take
 from kdegraph_explorer.sources import column_facts
@@ -22,20 +35,18 @@ N = 200
 GROUP = np.arange(N) % 2
 
 
-def csv(**columns):
-    rows = [
-        ",".join(columns),
-        *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True)),
-    ]
-    return "\n".join(rows).encode()
-
-
 NOISE = csv(a=RNG.normal(size=N), b=RNG.normal(size=N), gid=GROUP)
 
 
 def table_of(explorer):
     (table,) = controls(explorer, DataControls).__panel__().select(ColumnTable)
     return table
+
+
+def send(explorer, **message):
+    """Choose something in the table, as the browser reports it."""
+    table_of(explorer)._handle_msg(message)
+    settle(explorer)
 
 
 # ---- roles
@@ -45,8 +56,7 @@ def test_a_label_chosen_by_hand_leaves_the_features(sessions):
     session = sessions()
     source = give_file(session, NOISE)
     assert source.columns == ["a", "b", "gid"]
-    source.label_column = "gid"
-    session.wait(PATIENCE)
+    put(session, "upload", label_column="gid")
     state = session.state
     assert source.columns == ["a", "b"]
     assert state.dataset.feature_names == ("a", "b")
@@ -87,12 +97,10 @@ def test_the_table_sets_roles_and_follows_them(explore):
     assert table.visible
     assert [row["name"] for row in table.rows] == ["a", "b", "gid"]
     assert table.roles == ["feature"] * 3
-    table._handle_msg({"columns": [2], "role": "label"})
-    settle(explorer)
+    send(explorer, columns=[2], role="label")
     assert table.roles == ["feature", "feature", "label"]
     assert explorer.session.state.dataset.y.tolist() == GROUP.tolist()
-    explorer.session.history.undo()
-    settle(explorer)
+    undo(explorer)
     assert table.roles == ["feature"] * 3
     assert source.label_column == "none"
     # Roles that the table does not offer change nothing.
@@ -110,8 +118,7 @@ def test_the_table_sets_roles_and_follows_them(explore):
     # Hundreds of columns can be chosen at once.
     source = give_file(explorer.session, csv(**{f"c{i}": RNG.normal(size=30) for i in range(500)}))
     assert len(table.rows) == len(table.roles) == 500
-    table._handle_msg({"columns": list(range(2, 500)), "role": "ignore"})
-    settle(explorer)
+    send(explorer, columns=list(range(2, 500)), role="ignore")
     assert source.columns == ["c0", "c1"]
 
 
@@ -158,20 +165,15 @@ def test_spark_line_is_the_histogram():
 
 def test_a_refused_choice_of_columns_is_said_until_another_is_made(sessions):
     session = sessions()
-    source = give_file(session, TABLE)
-    source.columns = []
-    session.wait(PATIENCE)
+    give_file(session, TABLE)
+    put(session, "upload", columns=[])
     refused = session.state.error
     assert "column" in refused
     choose(session, sigma=2.5)
     assert session.state.result.request.sigma == 2.5
     assert session.state.error == refused  # the columns are still not those that are chosen
-    done = []
-    session.reproduce(lambda: done.append(True))
-    session.wait(PATIENCE)
-    assert done  # what is shown can be exported all the same
-    source.columns = ["width", "height"]
-    session.wait(PATIENCE)
+    reproduce(session)  # what is shown can be exported all the same
+    put(session, "upload", columns=["width", "height"])
     assert session.state.error == ""
     assert session.state.shown.feature_names == ("width", "height")
 
@@ -200,8 +202,7 @@ def test_the_graph_is_that_of_the_scaled_columns(explorer):
     session, table = explorer.session, table_of(explorer)
     table._handle_msg({"column": 0, "kind": "log", "value": True})
     table._handle_msg({"column": 0, "kind": "standardize", "value": True})
-    table._handle_msg({"column": 1, "kind": "weights", "value": "0.25"})
-    settle(explorer)
+    send(explorer, column=1, kind="weights", value="0.25")
     expected = np.column_stack([standardized(np.log10(INCOME)), 0.25 * AGE])
     np.testing.assert_allclose(session.state.outcome("kde").graph.points, expected, atol=1e-5)
     assert session.state.dataset.feature_names == ("income (log10, standardized)", "age (× 0.25)")
@@ -214,18 +215,15 @@ def test_the_graph_is_that_of_the_scaled_columns(explorer):
 def test_all_features_are_standardized_at_once_and_undone(explorer):
     session, table = explorer.session, table_of(explorer)
     before = session.state.dataset.X
-    table._handle_msg({"standardize": True})
-    settle(explorer)
+    send(explorer, standardize=True)
     assert table.all_standardized
     X = session.state.dataset.X
     np.testing.assert_allclose([X.mean(axis=0), X.std(axis=0)], [[0, 0], [1, 1]], atol=1e-12)
-    session.history.undo()
-    settle(explorer)
+    undo(explorer)
     assert not table.all_standardized
     np.testing.assert_array_equal(session.state.dataset.X, before)
     session.history.redo()
-    table._handle_msg({"standardize": False})
-    settle(explorer)
+    send(explorer, standardize=False)
     assert session.sources["upload"].standardize == []
 
 
@@ -248,10 +246,7 @@ def test_columns_of_different_units_are_standardized_until_one_click(sessions):
     assert standardized_words(state, source) == ""
     assert "very different scales" in advice(state)[0]
     assert state.dataset.X[:, 1].mean() > 8000
-    again = sessions()
-    again.restore(session_file.read(again, session_file.write(session)))
-    again.wait(PATIENCE)
-    assert again.sources["upload"].standardize == []
+    assert reopened(session, sessions()).sources["upload"].standardize == []
 
 
 def test_rows_with_missing_cells_are_left_out_and_it_is_said(sessions):
@@ -276,8 +271,7 @@ def test_choices_for_a_file_that_cannot_be_read_do_not_meet_the_next_one(session
     give_file(session, csv(**UNEQUAL))
     values = json.loads(session_file.write(session))
     values["data"]["file"]["name"] = "t.npy"  # not what it holds
-    other.restore(session_file.read(other, json.dumps(values).encode()))
-    other.wait(PATIENCE)
+    restored(other, session_file.read(other, json.dumps(values).encode()))
     assert "t.npy" in other.state.error
     source = give_file(other, csv(a=RNG.normal(size=N), b=GROUP) + b"\n1.0,\n", "next.csv")
     assert source.columns == ["a", "b"]
@@ -288,13 +282,11 @@ def test_no_logarithm_of_what_is_not_above_zero(explore):
     explorer = explorer_of_file(explore, SIGNED)
     state, table = explorer.session.state, table_of(explorer)
     before = state.dataset
-    table._handle_msg({"column": 0, "kind": "log", "value": True})
-    settle(explorer)
+    send(explorer, column=0, kind="log", value=True)
     assert "needs values above 0, and the smallest is -3" in table.refusal["text"]
     assert table.refusal["column"] == 0
     assert (state.dataset, state.error, table.scales[0]["log"]) == (before, "", False)
-    table._handle_msg({"column": 1, "kind": "log", "value": True})
-    settle(explorer)
+    send(explorer, column=1, kind="log", value=True)
     assert table.refusal == {}
     assert state.dataset.feature_names == ("x", "y (log10)")
     # Attributes refuse it, too.
@@ -334,11 +326,8 @@ def test_a_weight_is_a_positive_number_and_messages_without_a_scale_change_nothi
 
 def test_a_session_file_has_the_scales_and_another_file_begins_without_them(explorer, sessions):
     session = explorer.session
-    session.sources["upload"].param.update(log=["income"], standardize=["age"], weights={"age": 2})
-    session.wait(PATIENCE)
-    other = sessions()
-    other.restore(session_file.read(other, session_file.write(session)))
-    other.wait(PATIENCE)
+    put(session, "upload", log=["income"], standardize=["age"], weights={"age": 2})
+    other = reopened(session, sessions())
     assert other.state.error == ""
     np.testing.assert_array_equal(other.state.dataset.X, session.state.dataset.X)
     assert take(other).data == take(session).data
@@ -347,27 +336,6 @@ def test_a_session_file_has_the_scales_and_another_file_begins_without_them(expl
     source = give_file(session, SIGNED, "other.csv")
     assert (source.log, source.standardize, source.weights) == ([], [], {})
     assert session.state.dataset.feature_names == ("x", "y")
-
-
-def test_an_address_has_the_scales(sessions, tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_bytes(SCALED)
-
-    def begin():
-        session = sessions(start=False)
-        session.open(path)
-        return session
-
-    session = begin()
-    session.start()
-    session.wait(PATIENCE)
-    session.sources["upload"].param.update(log=["income"], weights={"age": 0.5})
-    session.wait(PATIENCE)
-    query = address.query(session, take(session))
-    other = begin()
-    other.restore(address.read(other, query))
-    other.wait(PATIENCE)
-    assert other.state.dataset.feature_names == ("income (log10)", "age (× 0.5)")
 
 
 def test_scales_from_outside_are_checked(sessions):

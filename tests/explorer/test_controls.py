@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from explorer_objects import TWO_PAIRS, settle, widget, widgets
+from explorer_actions import TWO_PAIRS, settle
+from explorer_objects import widget, widgets
 from kdegraph import datasets, estimate_sigma
 from kdegraph_explorer import Explorer
 

@@ -1,41 +1,52 @@
 """Points without a sigma of their own: what the library decides is shown, as its estimator does."""
 
+import functools
 import gc
-import runpy
 import weakref
 
 import kdegraph
 import kdegraph_explorer.pipeline as pipeline
 import numpy as np
 import pytest
-from explorer_objects import (
+from explorer_actions import (
     PATIENCE,
     TABLE,
     choose,
-    controls,
     give_file,
+    put,
+    redo,
+    reopened,
+    restored,
+    run_script,
     settle,
-    view,
-    widget,
+    silent,
+    undo,
 )
+from explorer_objects import controls, view, widget
 from kdegraph import datasets
 from kdegraph_explorer import address
-from kdegraph_explorer.exports import EXPORTS, session_file
 from kdegraph_explorer.history import take
-from kdegraph_explorer.results import DECISION, ROWS, Bandwidth, Request
+from kdegraph_explorer.results import DECISION, ROWS, Request
 from kdegraph_explorer.views import describe
 from kdegraph_explorer.views.alerts import Tour
 from kdegraph_explorer.views.controls import ParameterControls
 from kdegraph_explorer.views.decided import cluster_words, scale_words
-from kdegraph_explorer.views.scaling import ScalingView
 from kdegraph_explorer.views.status import Status
 
 THREE = datasets.make("blobs", n=300, seed=0).X
 
 
+@functools.cache
+def fitted(points, d, seed):
+    return kdegraph.KDESpectralClustering(random_state=seed).fit(
+        np.frombuffer(points).reshape(-1, d)
+    )
+
+
 def estimate(state):
     """What the estimator finds for the points that are explored."""
-    return kdegraph.KDESpectralClustering(random_state=state.seed).fit(state.dataset.X)
+    X = state.dataset.X
+    return fitted(X.tobytes(), X.shape[1], state.seed)
 
 
 def check_decided(state):
@@ -49,22 +60,6 @@ def check_decided(state):
     return model
 
 
-def settle_jobs(session):
-    for job in session.jobs:
-        job.wait(PATIENCE)
-
-
-def run_script(session, folder):
-    script = next(export for export in EXPORTS if export.key == "script").make(session)
-    (folder / "again.py").write_bytes(script)
-    found = runpy.run_path(str(folder / "again.py"))
-    np.testing.assert_array_equal(found["labels"], session.state.outcome("kde").labels)
-    np.testing.assert_array_equal(
-        found["spectrum"].eigenvalues, session.state.outcome("kde").spectrum.eigenvalues
-    )
-    return script.decode()
-
-
 def test_arrays_files_and_paintings_begin_with_what_the_estimator_finds(
     sessions, explore, tmp_path, monkeypatch
 ):
@@ -74,19 +69,20 @@ def test_arrays_files_and_paintings_begin_with_what_the_estimator_finds(
     assert explorer.sigma == "moderate"
     assert (explorer.n_clusters, explorer.n_rounds) == (3, model.graph_.n_rounds)
     session = sessions()
-    session.state.source = "painted"
-    session.wait(PATIENCE)
+    put(session, source="painted")
     check_decided(session.state)
     (tmp_path / "t.csv").write_bytes(TABLE)
     source = give_file(session, TABLE)
     source.standardize = ["width", "height"]
     choose(session, seed=5)
     check_decided(session.state)
-    script = run_script(session, tmp_path)
+    run_script(session, tmp_path)
+    script = (tmp_path / "again.py").read_text()
     assert "KDESpectralClustering(random_state=5).fit(X)" in script
     assert "similarity_graph" not in script
     choose(session, n_clusters=4)  # one graph, with this number
-    assert "spectral_clustering(" in run_script(session, tmp_path)
+    run_script(session, tmp_path)
+    assert "spectral_clustering(" in (tmp_path / "again.py").read_text()
 
 
 def test_what_is_set_gives_one_graph_and_automatic_comes_back(sessions):
@@ -98,8 +94,7 @@ def test_what_is_set_gives_one_graph_and_automatic_comes_back(sessions):
     assert state.outcome("kde").graph is decided.graph
     np.testing.assert_array_equal(state.outcome("kde").labels, labels)
     assert state.outcome("kde").vote is None
-    state.clusters_auto = True
-    session.wait(PATIENCE)
+    put(session, clusters_auto=True)
     for changes, kind, expected in (
         ({"n_rounds": 12}, "moderate", {"sigma": "moderate", "perplexity": state.perplexity}),
         ({"perplexity": 7}, "moderate", {"sigma": "moderate", "perplexity": 7, "n_rounds": 20}),
@@ -112,11 +107,9 @@ def test_what_is_set_gives_one_graph_and_automatic_comes_back(sessions):
         options = {"n_rounds": state.n_rounds, **expected}
         graph = kdegraph.similarity_graph(THREE, **options, seed=0)
         assert (state.outcome("kde").adjacency != graph.adjacency).nnz == 0
-        session.history.undo()
-        session.wait(PATIENCE)
+        undo(session)
         check_decided(state)
-        session.history.redo()
-        session.wait(PATIENCE)
+        redo(session)
         assert state.bandwidth == kind
         choose(session, bandwidth="auto", n_rounds=20)
         check_decided(state)
@@ -140,19 +133,16 @@ def test_generated_points_keep_their_sigma_and_others_forget_it(sessions):
     state = session.state
     assert (state.kind, state.sigma, state.rounds, state.decides) == ("one", 0.1, 20, False)
     choose(session, sigma=0.3)
-    state.source = "painted"
-    session.wait(PATIENCE)
+    put(session, source="painted")
     check_decided(state)
     graph = weakref.ref(state.outcome("kde").graph)
-    state.source = "generators"
-    session.wait(PATIENCE)
-    settle_jobs(session)
+    put(session, source="generators")
+    settle(session)
     gc.collect()
     assert graph() is None
     assert (state.sigma, state.outcome("kde").graph.n_rounds) == (0.1, 20)
     choose(session, bandwidth="one")  # what the user has chosen stays
-    state.source = "painted"
-    session.wait(PATIENCE)
+    put(session, source="painted")
     assert not state.decides
 
 
@@ -168,17 +158,13 @@ def test_addresses_and_session_files_keep_what_is_automatic(sessions):
         ("data.n=100&data.part=0-59", False),
     ):
         snapshot = address.read(session, query)
-        session.restore(snapshot)
-        session.wait(PATIENCE)
+        restored(session, snapshot)
         assert session.state.decides == decides, query
         again = address.read(session, address.query(session, take(session)) or "data.n=2000")
         assert again.choices["bandwidth"] == session.state.bandwidth, query
     session.state.source = "painted"
     choose(session, bandwidth="auto")
-    other = sessions(start=False)
-    other.restore(session_file.read(other, session_file.write(session)))
-    other.wait(PATIENCE)
-    check_decided(other.state)
+    check_decided(reopened(session, sessions(start=False)).state)
 
 
 def test_what_was_decided_is_said_in_words_and_numbers(explore):
@@ -248,21 +234,13 @@ def test_sliders_show_what_was_decided_and_the_choice_of_a_kind_follows_the_data
     kinds.value = "auto"
     settle(explorer)
     check_decided(state)
-    state.source = "generators"
-    settle(explorer)
+    put(explorer, source="generators")
     assert list(kinds.options) == ["One", "Local", "Moderate"]
     assert (state.bandwidth, kinds.value) == ("auto", "one")
     kinds.value = "local"
     kinds.value = "one"
     settle(explorer)
     assert (state.bandwidth, state.outcome("kde").graph.sigma) == ("auto", state.dataset.sigma)
-
-
-def test_scaling_measures_the_bandwidths_that_were_decided(explore):
-    explorer = explore(THREE)
-    series, kde = view(explorer, ScalingView.key).series(), explorer.session.state.outcome("kde")
-    assert series.bandwidths["kde"] == Bandwidth("moderate", kde.bandwidth.perplexity)
-    assert series.n_rounds == kde.graph.n_rounds
 
 
 def test_the_decision_reports_its_stages_and_can_be_cancelled(monkeypatch):
@@ -276,18 +254,17 @@ def test_the_decision_reports_its_stages_and_can_be_cancelled(monkeypatch):
     request = Request(datasets.Dataset(THREE), bandwidth="auto")
     work = pipeline.Pipeline()
     with pytest.raises(kdegraph.Cancelled):
-        work.run(request, progress, lambda *result: None)
-    found = work.run(request, lambda *report: reports.append(report[0]), lambda *result: None)
-    model = kdegraph.KDESpectralClustering(random_state=0).fit(THREE)
+        work.run(request, progress, silent)
+    found = work.run(request, lambda *report: reports.append(report[0]), silent)
+    model = fitted(THREE.tobytes(), THREE.shape[1], 0)
     np.testing.assert_array_equal(found.outcomes["kde"].labels, model.labels_)
     stages = {tuple(report.split(": ")) for report in reports if report.startswith(DECISION)}
     assert {stage for _, stage in stages} <= set(ROWS[DECISION])
     # Many points are shown by a graph of few rounds before.
     monkeypatch.setattr(pipeline, "MANY_POINTS", 100)
     shown = []
-    pipeline.Pipeline().run(
-        request, lambda *report: None, lambda result, enough=False: shown.append((result, enough))
-    )
+    note = lambda result, enough=False: shown.append((result, enough))  # noqa: E731
+    pipeline.Pipeline().run(request, silent, note)
     assert shown[0][1]
     assert shown[0][0].coarse
     assert shown[0][0].outcomes["kde"].graph.n_rounds == pipeline.FEW_ROUNDS

@@ -7,8 +7,10 @@ import kdegraph_explorer.pipeline as pipeline
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from explorer_objects import settle, source, view
+from explorer_actions import choose, put
+from explorer_objects import opened, source, view
 from kdegraph import datasets
+from kdegraph_explorer.algorithm.neighborhood import neighborhood
 from kdegraph_explorer.algorithm.timing import Timing
 from kdegraph_explorer.views import VIEWS, describe
 from kdegraph_explorer.views.base import Caption
@@ -17,13 +19,6 @@ from kdegraph_explorer.views.base import Caption
 @pytest.fixture
 def explorer(explore):
     return explore(datasets.make("blobs", n=90, seed=0).X, sigma=0.8, n_clusters=3, n_rounds=6)
-
-
-def show(explorer, key):
-    """Show a view and return it."""
-    explorer.session.state.view = key
-    settle(explorer)
-    return view(explorer, key)
 
 
 def captions(shown):
@@ -38,7 +33,7 @@ ALWAYS_SHOWN = [shown.key for shown in VIEWS if shown.key not in NO_PLOT]
 def test_every_plot_can_be_saved_and_read(explorer):
     for key in ALWAYS_SHOWN:
         shown = view(explorer, key)
-        shown = show(explorer, key) if shown.area == "top" else shown
+        shown = opened(explorer, key) if shown.area == "top" else shown
         plots = [
             caption
             for caption in captions(shown).values()
@@ -56,7 +51,7 @@ def test_every_plot_can_be_saved_and_read(explorer):
 
 
 def test_a_table_takes_the_place_of_its_plot_and_stays_current(explorer):
-    shown = show(explorer, "point")
+    shown = opened(explorer, "point")
     caption = captions(shown)["Neighbors"]
     caption.table = True
     paper = next(
@@ -68,8 +63,7 @@ def test_a_table_takes_the_place_of_its_plot_and_stays_current(explorer):
     assert plot.styles == {"visibility": "hidden"}
     assert table.visible
     assert "Point 0:" in table.content
-    explorer.session.state.selection = np.array([5])
-    settle(explorer)
+    put(explorer, selection=np.array([5]))
     assert "Point 5:" in table.content
     assert "Point 5:" in caption.summary
     caption.table = False
@@ -78,26 +72,21 @@ def test_a_table_takes_the_place_of_its_plot_and_stays_current(explorer):
 
 
 def test_neighbors_halving_and_rounds_in_words(explorer):
-    shown, graph = show(explorer, "point"), explorer.graph
+    shown, graph = opened(explorer, "point"), explorer.graph
     told = shown.describe_neighbors(True)
     rows = {row[0]: dict(zip(told.columns, row, strict=True)) for row in told.rows}
-    drawn, times = np.unique(graph.neighbors[0], return_counts=True)
-    for j, count in zip(drawn.tolist(), times.tolist(), strict=True):
+    found, distances = (
+        neighborhood(graph, 0, 10),
+        np.linalg.norm(explorer.X - explorer.X[0], axis=1),
+    )
+    for j, count, weight in zip(found.sampled, found.times, found.weight, strict=True):
         row = rows[str(j)]
-        distance = np.linalg.norm(explorer.X[0] - explorer.X[j])
         assert row["Drawn"] == count
-        assert float(row["Distance"]) == pytest.approx(distance, rel=5e-3)
-        assert row["Weight"] == pytest.approx(graph.adjacency[0, j])
-        assert float(row["Chance"]) == pytest.approx(
-            np.exp(-((distance / graph.sigma) ** 2)) / graph.kernel_degrees[0], rel=5e-2
-        )
-    nearest = [
-        row["Point"]
-        for row in sorted(rows.values(), key=lambda row: row["Nearest"] or 99)
-        if row["Nearest"]
-    ]
-    distances = np.linalg.norm(explorer.X - explorer.X[0], axis=1)
-    assert nearest == [str(j) for j in np.argsort(distances)[1:11]]
+        assert float(row["Distance"]) == pytest.approx(distances[j], rel=5e-3)
+        assert row["Weight"] == pytest.approx(weight)
+        assert float(row["Chance"]) == pytest.approx(found.chance(j), rel=5e-2)
+    by_rank = sorted((row["Nearest"], j) for j, row in rows.items() if row["Nearest"])
+    assert [int(j) for _, j in by_rank] == found.nearest.tolist()
     told = shown.describe_halving(True)
     assert told.summary.startswith(
         f"Draw {shown.draw.value} of point 0: {len(told.rows)} halvings of 90 points lead to point "
@@ -107,7 +96,7 @@ def test_neighbors_halving_and_rounds_in_words(explorer):
         left, right, share, uniform = map(float, row[2:6])
         assert share == pytest.approx(left / (left + right), abs=2e-2)
         assert row[6] == ("left" if uniform < share else "right") or abs(uniform - share) < 2e-3
-    shown = show(explorer, "rounds")
+    shown = opened(explorer, "rounds")
     told = shown.describe_eigenvalues(True)
     assert [row[0] for row in told.rows] == [1, 2, 3, 4, 5, 6, "full graph, exact"]
     assert [float(value) for value in told.rows[5][1:]] == pytest.approx(
@@ -122,7 +111,7 @@ def test_neighbors_halving_and_rounds_in_words(explorer):
 
 
 def test_embedding_degrees_conductances_and_spectra_in_words(explorer):
-    shown = show(explorer, "spectral")
+    shown = opened(explorer, "spectral")
     outcome = explorer.session.state.outcome("kde")
     placed = source(shown.figures()[0], "points").data
     places = np.column_stack([placed["x"], placed["y"]])
@@ -139,7 +128,7 @@ def test_embedding_degrees_conductances_and_spectra_in_words(explorer):
     rows = describe.conductances(explorer.session.state, {"kde": "KDE graph"}, True).rows
     judged = explorer.session.state.judgement("kde").conductances
     assert [float(row[1]) for row in rows] == pytest.approx(judged, rel=5e-3)
-    show(explorer, "compare")
+    opened(explorer, "compare")
     told = describe.spectra(explorer.session.state, True)
     assert told.columns == ("Number", "KDE graph", "Other bandwidth", "k-NN graph", "Full graph")
     for column, method in enumerate(("kde", "other", "knn", "full"), start=1):
@@ -166,8 +155,7 @@ def test_eigenvalues_that_have_not_converged_are_told_for_estimates(explorer, mo
     )
     shown = view(explorer, "spectrum")
     assert not any("estimates" in plot.note for plot in shown.plots.values())
-    explorer.session.state.choose(n_neighbors=7)
-    settle(explorer)
+    choose(explorer, n_neighbors=7)
     assert [method for method, plot in shown.plots.items() if "estimates" in plot.note] == ["knn"]
     assert "have not converged" in captions(shown)["Eigenvalues, k-NN graph"].summary
 

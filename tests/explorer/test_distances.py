@@ -1,12 +1,9 @@
 """Distances of uploaded tables: angles, and places on the Earth, recognized by their names."""
 
-import runpy
-
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE, give_file
+from explorer_actions import PATIENCE, csv, give_file, put, reopened, run_script
 from kdegraph.metrics import points_of
-from kdegraph_explorer.exports import EXPORTS, session_file
 from kdegraph_explorer.projection import positions
 
 RNG = np.random.default_rng(0)
@@ -14,11 +11,6 @@ N = 120
 GROUP = np.arange(N) % 2
 LATITUDE = RNG.normal(-17 - GROUP, 0.2)
 LONGITUDE = (RNG.normal(180 - 5 * GROUP, 0.2) + 180) % 360 - 180  # across the date line
-
-
-def csv(**columns):
-    rows = [",".join(map(str, row)) for row in zip(*columns.values(), strict=True)]
-    return "\n".join([",".join(columns), *rows]).encode()
 
 
 PLACES = csv(lon=LONGITUDE, lat=LATITUDE, label=GROUP)
@@ -48,16 +40,10 @@ def test_places_are_recognized_and_lie_on_a_map(sessions, tmp_path, monkeypatch)
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "t.csv").write_bytes(PLACES)
-    script = next(export for export in EXPORTS if export.key == "script").make(session)
-    (tmp_path / "again.py").write_bytes(script)
-    found = runpy.run_path(str(tmp_path / "again.py"))
-    np.testing.assert_array_equal(found["labels"], state.outcome("kde").labels)
-
-    again = sessions()
-    again.restore(session_file.read(again, session_file.write(session)))
-    again.wait(PATIENCE)
-    assert again.state.dataset.metric == "haversine"
-    np.testing.assert_array_equal(again.state.outcome("kde").labels, found["labels"])
+    found = run_script(session, tmp_path)
+    again = reopened(session, sessions()).state
+    assert again.dataset.metric == "haversine"
+    np.testing.assert_array_equal(again.outcome("kde").labels, found["labels"])
 
 
 def test_the_distance_is_chosen_and_begins_anew_with_another_file(sessions):
@@ -67,8 +53,7 @@ def test_the_distance_is_chosen_and_begins_anew_with_another_file(sessions):
     content = csv(x=length * np.cos(angle), y=length * np.sin(angle), label=GROUP)
     source = give_file(session, content)
     assert source.metric == "euclidean"
-    source.metric = "cosine"
-    session.wait(PATIENCE)
+    put(session, "upload", metric="cosine")
     session.state.n_clusters, session.state.clusters_auto = 2, False
     session.wait(PATIENCE)
     assert agreement(session) > 0.95
@@ -85,10 +70,9 @@ def test_the_distance_is_chosen_and_begins_anew_with_another_file(sessions):
 )
 def test_a_distance_that_does_not_suit_keeps_what_is_shown(sessions, columns, metric, words):
     session = sessions()
-    source = give_file(session, csv(**columns))
+    give_file(session, csv(**columns))
     before = session.state.result
-    source.metric = metric
-    session.wait(PATIENCE)
+    put(session, "upload", metric=metric)
     assert words in session.state.error
     assert session.state.result is before
 

@@ -6,7 +6,8 @@ import kdegraph
 import numpy as np
 import pytest
 import scipy.sparse
-from explorer_objects import image, settle, source, view
+from explorer_actions import put
+from explorer_objects import image, source, view
 from kdegraph import datasets, suggest_n_clusters
 from kdegraph_explorer.drawing.edges import chosen_edges, edge_list, edges_of, strongest_edges
 from kdegraph_explorer.drawing.eigenvalue_plot import EigenvaluePlot
@@ -100,19 +101,6 @@ def test_edge_is_drawn_where_it_lies():
     assert (image[rows, columns, 1] < 5).all()
 
 
-def test_edges_are_clipped():
-    for ends in (
-        ((-50, 5), (50, 5)),
-        ((5, -50), (5, 50)),
-        ((-40, -40), (60, 60)),
-        ((30, 30), (40, 40)),
-    ):
-        start, stop = np.array(ends, dtype=float)
-        line = start + np.linspace(0, 1, 101)[:, None] * (stop - start)
-        inside = ((line >= 0) & (line <= 10)).all(axis=1).any()
-        assert drawing(ends, [0, 0, 0], 40, edges=EDGE).any() == inside
-
-
 def test_points_are_drawn_where_they_lie_and_all_of_them():
     places = [[x, y] for x in (2, 8) for y in (2, 8)]
     opacity = drawing(places, [0, 0, 255], 100, radius=2.0)[:, :, 3]
@@ -191,17 +179,13 @@ def test_which_edges_are_drawn_is_chosen(explore, graph):
     explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_clusters=2)
     plot = view(explorer, "points").figures()[0]
     before = np.count_nonzero(image(plot))
-    explorer.session.state.edges = "selection"
-    settle(explorer)
+    put(explorer, edges="selection")
     assert np.count_nonzero(image(plot)) == 0
-    explorer.session.state.edges = "strongest"
-    settle(explorer)
+    put(explorer, edges="strongest")
     assert 0 < np.count_nonzero(image(plot)) <= before
-    explorer.session.state.param.update(edges="all", selection=np.array([5]))
-    settle(explorer)
+    put(explorer, edges="all", selection=np.array([5]))
     assert 0 < np.count_nonzero(image(plot)) < before / 3
-    explorer.session.state.selection = np.empty(0, dtype=np.intp)
-    settle(explorer)
+    put(explorer, selection=np.empty(0, dtype=np.intp))
     assert np.count_nonzero(image(plot)) == before
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from explorer_objects import settle, view, widget
+from explorer_actions import choose, settle, undo
+from explorer_objects import view, widget
 from kdegraph_explorer.address import query
 from kdegraph_explorer.history import take
 from kdegraph_explorer.session import SOURCES
@@ -44,8 +45,7 @@ def test_view_of_the_page(explore, monkeypatch):
     monkeypatch.setattr("kdegraph_explorer.views.layout.VIEWS", [*VIEWS, example("CountView")])
     explorer = explore([[0.0, 0.0], [0.1, 0.0], [5.0, 5.0]], sigma=1.0, n_clusters=2)
     assert shown(explorer) == "[2 1]"
-    explorer.session.state.choose(n_clusters=1)
-    settle(explorer)
+    choose(explorer, n_clusters=1)
     assert shown(explorer) == "[3]"
 
 
@@ -57,6 +57,5 @@ def test_source_of_the_page(explore, monkeypatch):
     settle(explorer)
     assert explorer.X.ravel() == pytest.approx(np.linspace(0, 1, 50))
     assert "data.n=50" in query(explorer.session, take(explorer.session))
-    explorer.session.history.undo()
-    settle(explorer)
+    undo(explorer)
     assert len(explorer.X) == 100

@@ -11,7 +11,7 @@ import panel as pn
 import pytest
 from bokeh.client import pull_session
 from bokeh.models import ImportedStyleSheet
-from explorer_objects import PATIENCE
+from explorer_actions import PATIENCE
 from kdegraph_explorer import explorer as module
 from kdegraph_explorer import process
 from kdegraph_explorer.app import create_app

@@ -1,13 +1,13 @@
 """A graph of few rounds, and edges without clusters, that slow work shows first."""
 
 import threading
-import time
 
 import kdegraph
 import kdegraph_explorer.pipeline as pipeline
 import kdegraph_explorer.session as module
 import pytest
-from explorer_objects import PATIENCE, choose, settle, source, view
+from explorer_actions import PATIENCE, choose, until
+from explorer_objects import source, view
 from kdegraph import datasets
 
 MOONS = datasets.make("moons", n=300, seed=1)
@@ -92,15 +92,6 @@ def test_the_rest_waits_for_the_drawing_of_the_first_look_unless_it_is_stopped(
     drawn.set()
 
 
-def until(session, holds):
-    """Wait until something holds, on the session's thread."""
-    end = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < end, "it does not come about"
-        session.mailbox.drain()
-        time.sleep(0.001)
-
-
 def test_edges_of_many_draws_are_shown_before_their_clusters_and_not_drawn_twice(
     explore, monkeypatch
 ):
@@ -121,8 +112,7 @@ def test_edges_of_many_draws_are_shown_before_their_clusters_and_not_drawn_twice
 
     monkeypatch.setattr(pipeline, "find_spectrum", held)
     before = state.outcome("kde").graph
-    state.choose(sigma=0.16)
-    settle(explorer)
+    choose(explorer, sigma=0.16)
     ((early, clustered),) = drawn
     assert clustered is before
     assert early is state.outcome("kde").graph

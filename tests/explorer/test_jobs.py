@@ -7,6 +7,7 @@ import threading
 import time
 
 import pytest
+from explorer_actions import until
 from kdegraph import Cancelled
 from kdegraph_explorer.jobs import Latest, Mailbox
 
@@ -54,14 +55,6 @@ class Recorder:
     def report(self, stage, fraction):
         self.reports.append((stage, fraction))
 
-    def until(self, condition):
-        end = time.monotonic() + PATIENCE
-        while not condition():
-            assert time.monotonic() < end, "waited in vain"
-            time.sleep(0.001)
-            self.mailbox.drain()
-        self.mailbox.drain()
-
 
 def test_result_is_delivered_on_the_thread_that_waits():
     recorder = Recorder()
@@ -78,7 +71,7 @@ def test_result_is_delivered_on_the_thread_that_waits():
 def test_of_many_requests_the_newest_is_last_and_those_between_are_skipped():
     recorder = Recorder()
     recorder.job.request("held")
-    recorder.until(lambda: recorder.started)
+    until(recorder, lambda: recorder.started)
     for request in range(50):
         recorder.job.request(request)
     recorder.release.set()
@@ -91,7 +84,7 @@ def test_of_many_requests_the_newest_is_last_and_those_between_are_skipped():
 def test_stale_work_is_stopped_after_its_grace_or_when_it_is_replaced(grace, options):
     recorder = Recorder(grace)
     recorder.job.request("endless")
-    recorder.until(lambda: recorder.started)
+    until(recorder, lambda: recorder.started)
     recorder.job.request("b", **options)
     recorder.job.wait(PATIENCE)
     assert recorder.stopped == ["endless"]
@@ -101,7 +94,7 @@ def test_stale_work_is_stopped_after_its_grace_or_when_it_is_replaced(grace, opt
 def test_cancelled_work_delivers_nothing_and_the_next_request_runs():
     recorder = Recorder()
     recorder.job.request("endless")
-    recorder.until(lambda: recorder.started)
+    until(recorder, lambda: recorder.started)
     recorder.job.request("waiting")
     recorder.job.cancel()
     recorder.job.wait(PATIENCE)
@@ -138,11 +131,11 @@ def test_failure_is_delivered_and_the_next_request_runs():
 def test_progress_is_reported_while_work_goes_on_and_its_end_too():
     recorder = Recorder()
     recorder.job.request("endless")
-    recorder.until(lambda: recorder.reports)
+    until(recorder, lambda: recorder.reports)
     assert recorder.reports[0] == ("endless", 0.5)
     recorder.job.cancel()
-    recorder.until(lambda: not recorder.job.busy)
-    assert recorder.reports[-1] == (None, 1.0)
+    until(recorder, lambda: recorder.reports[-1] == (None, 1.0))
+    assert not recorder.job.busy
 
 
 def test_waiting_has_an_end_and_a_closed_job_takes_no_requests():

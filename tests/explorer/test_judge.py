@@ -7,7 +7,8 @@ import kdegraph
 import kdegraph_explorer.algorithm.judgement as module
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE, choose, view
+from explorer_actions import PATIENCE, choose, settle, silent
+from explorer_objects import view
 from kdegraph import datasets
 from kdegraph.datasets import Dataset
 from kdegraph_explorer.algorithm import judgement
@@ -19,20 +20,9 @@ MOONS = datasets.make("moons", n=600, seed=0)
 ONE, LOCAL = Bandwidth(0.2), Bandwidth("local", 10)
 
 
-def never(stage, fraction):
-    """Progress that nobody follows."""
-
-
 def exact(X, bandwidth, labels):
     """The conductances in the full graph, from its matrix."""
     return kdegraph.conductance(kdegraph.full_graph(X, **bandwidth.arguments), labels)
-
-
-def settle(session):
-    """Wait until the clusters are judged, too."""
-    for _ in range(2):
-        for job in session.jobs:
-            job.wait(PATIENCE)
 
 
 @pytest.mark.parametrize("bandwidth", [ONE, LOCAL])
@@ -40,7 +30,7 @@ def test_conductances_are_those_in_the_full_graph(bandwidth):
     labels = np.random.default_rng(0).integers(3, size=600)
     labels[MOONS.y == 1] = 4  # there is no number 3
     graph = kdegraph.similarity_graph(MOONS.X, **bandwidth.arguments, n_rounds=3, seed=0)
-    found = judge(graph, labels, bandwidth, never)
+    found = judge(graph, labels, bandwidth, silent)
     assert found.exact
     np.testing.assert_allclose(
         found.conductances[[0, 1, 2, 4]], exact(MOONS.X, bandwidth, labels), rtol=graph.eps
@@ -55,7 +45,7 @@ def test_some_points_speak_for_their_clusters_where_there_are_many(monkeypatch):
     graph = kdegraph.similarity_graph(MOONS.X, sigma=0.2, n_rounds=3, seed=0)
     monkeypatch.setattr(judgement, "MIN_ROWS", 1)
     monkeypatch.setattr(judgement, "MAX_WORK", 300 * MOONS.X.size)
-    found = judge(graph, labels, ONE, never)
+    found = judge(graph, labels, ONE, silent)
     assert not found.exact
     expected = exact(MOONS.X, ONE, labels)
     assert not np.allclose(found.conductances, expected, rtol=1e-3)
@@ -81,7 +71,7 @@ def test_a_graph_that_is_wrong_about_the_clusters_cannot_look_perfect(sessions):
 
 def test_a_judgement_holds_for_its_clusters_and_bandwidth_only():
     graph = kdegraph.similarity_graph(MOONS.X, sigma=0.2, n_rounds=3, seed=0)
-    found = judge(graph, MOONS.y, ONE, never)
+    found = judge(graph, MOONS.y, ONE, silent)
     same, others = SimpleNamespace(colors=MOONS.y), SimpleNamespace(colors=1 - MOONS.y)
     assert found.holds_for(same, Bandwidth(0.2))
     assert not found.holds_for(same, Bandwidth(0.3))

@@ -4,7 +4,8 @@ without eyes.
 
 import numpy as np
 import pytest
-from explorer_objects import part, settle
+from explorer_actions import choose, settle
+from explorer_objects import part
 from kdegraph import datasets
 from kdegraph_explorer.exports import EXPORTS
 from kdegraph_explorer.uploads import StoredFile
@@ -39,8 +40,7 @@ def test_every_key_does_something_and_is_explained(explorer):
 def test_undo_and_redo_by_key(explorer):
     state = explorer.session.state
     assert part(explorer.layout.toolbar, "Undo").disabled
-    state.choose(n_clusters=5)
-    settle(explorer)
+    choose(explorer, n_clusters=5)
     assert not part(explorer.layout.toolbar, "Undo").disabled
     press(explorer, "ctrl+z")
     assert state.n_clusters == 3
@@ -104,8 +104,7 @@ def test_files_are_handed_to_the_browser(explorer, monkeypatch):
     assert set(saved) == {export.filename(explorer.session) for export in EXPORTS}
     assert all(saved.values())
     state = explorer.session.state
-    state.choose(sigma=2.0)
-    settle(explorer)
+    choose(explorer, sigma=2.0)
     explorer.layout.toolbar.open(StoredFile.of("s.json", saved["given-points-session.json"]))
     settle(explorer)
     assert state.sigma == 0.8

@@ -2,28 +2,15 @@
 it.
 """
 
-from itertools import product
-
 import kdegraph
 import numpy as np
 import pytest
-from explorer_objects import (
-    PATIENCE,
-    TWO_PAIRS,
-    choose,
-    controls,
-    settle,
-    source,
-    text,
-    view,
-    widget,
-)
+from explorer_actions import TWO_PAIRS, choose, computed, put, settle, silent
+from explorer_objects import controls, source, text, view, widget
 from kdegraph import datasets
-from kdegraph.validation import LOCAL_WORDS
 from kdegraph_explorer import Explorer, pipeline
 from kdegraph_explorer.algorithm.convergence import convergence, estimated_eigenvalues
 from kdegraph_explorer.algorithm.neighborhood import TreeKeeper
-from kdegraph_explorer.pipeline import Pipeline
 from kdegraph_explorer.projection import COMPONENTS
 from kdegraph_explorer.results import Bandwidth, Request
 from kdegraph_explorer.sources.generators import tight_beside_wide
@@ -40,18 +27,6 @@ def local_graph(dataset, perplexity, n_rounds=20, sigma="local"):
 
 
 # ---- the choice
-
-
-def test_each_point_gets_the_bandwidth_of_the_perplexity_if_that_is_chosen(sessions):
-    session = sessions(MOONS)
-    assert np.ndim(session.state.outcome("kde").graph.sigma) == 0
-    for kind, perplexity in product(LOCAL_WORDS, (5, 12)):
-        choose(session, bandwidth=kind, perplexity=perplexity)
-        graph = session.state.outcome("kde").graph
-        expected = local_graph(MOONS, perplexity, sigma=kind)
-        np.testing.assert_array_equal(graph.sigma, expected.sigma)
-        np.testing.assert_array_equal(graph.neighbors, expected.neighbors)
-        assert (graph.adjacency != expected.adjacency).nnz == 0
 
 
 def test_other_rounds_take_the_bandwidths_that_are_known(sessions, monkeypatch):
@@ -122,17 +97,6 @@ def test_perplexity_takes_the_place_of_sigma(explore):
 # ---- the other graphs
 
 
-def test_full_graph_has_the_bandwidths_of_the_sampled_one(sessions):
-    session = sessions(MOONS, bandwidth="local", extra_methods=("full",))
-    sigma, found = kdegraph.local_bandwidths(MOONS.X, perplexity=5), session.state.outcome("full")
-    for i, j in ((0, 1), (3, 150), (77, 78), (9, 9)):
-        exponent = np.sum((MOONS.X[i] - MOONS.X[j]) ** 2) / (sigma[i] * sigma[j])
-        expected = np.exp(-exponent) if i != j else 0.0
-        assert found.adjacency[i, j] == pytest.approx(expected, abs=1e-9)
-    degrees = session.state.outcome("kde").graph.kernel_degrees
-    np.testing.assert_allclose(found.adjacency.sum(axis=1), degrees, rtol=0.05)
-
-
 def test_comparison_has_the_other_kind_of_bandwidth(explore):
     explorer = explore(MOONS.X, sigma=0.2, n_clusters=2)
     state, compare = explorer.session.state, view(explorer, "compare")
@@ -140,8 +104,7 @@ def test_comparison_has_the_other_kind_of_bandwidth(explore):
     state.view = "compare"
     words = {"local": "each its own σ", "moderate": "each its own, moderate σ"}
     for bandwidth in ("one", "moderate", "local"):
-        state.choose(bandwidth=bandwidth)
-        settle(explorer)
+        choose(explorer, bandwidth=bandwidth)
         kinds = [np.ndim(state.outcome(method).graph.sigma) for method in ("kde", "other")]
         assert kinds == ([0, 1] if bandwidth == "one" else [1, 0])
         sentences = [sentence(compare, name) for name in ("KDE graph", "Other bandwidth")]
@@ -156,7 +119,7 @@ def test_comparison_has_the_other_kind_of_bandwidth(explore):
 
 def test_each_kind_of_bandwidth_is_compared_with_its_own_number_of_clusters():
     request = Request(tight_beside_wide(2000, 12, seed=0), n_rounds=20, extra_methods=("other",))
-    outcomes = Pipeline().run(request, lambda stage, fraction: None, lambda part: None).outcomes
+    outcomes = computed(request).outcomes
     assert [outcomes[method].n_clusters for method in ("kde", "other", "knn")] == [4, 5, 4]
     scores = {method: found.scores["Adjusted Rand index"] for method, found in outcomes.items()}
     assert scores["kde"] < 0.8
@@ -170,13 +133,12 @@ def sentence(compare, title):
 
 def test_rounds_follow_a_graph_with_local_bandwidths():
     graph = local_graph(MOONS, 5, n_rounds=6)
-    nothing = (lambda stage, fraction: None), (lambda part: None)
-    found = convergence(graph, TreeKeeper()(MOONS.X), 3, *nothing)
+    found = convergence(graph, TreeKeeper()(MOONS.X), 3, silent, silent)
     np.testing.assert_allclose(
         found.eigenvalues[-1], kdegraph.spectrum(graph, 3, seed=0).eigenvalues, atol=1e-3
     )
     assert found.degree_errors[-1] < found.degree_errors[0]
-    values, n_rounds = estimated_eigenvalues(graph, 3, nothing[0])
+    values, n_rounds = estimated_eigenvalues(graph, 3, silent)
     better = kdegraph.similarity_graph(MOONS.X, sigma=graph.sigma, n_rounds=n_rounds, seed=1)
     np.testing.assert_allclose(values, kdegraph.spectrum(better, 3, seed=0).eigenvalues, atol=1e-3)
 
@@ -200,8 +162,7 @@ def look_at(explorer, point):
     """The view of one point, and the circle that it draws there."""
     one = view(explorer, "point")
     explorer.session.state.view = "point"
-    explorer.session.state.selection = np.array([point])
-    settle(explorer)
+    put(explorer, selection=np.array([point]))
     return one, source(one.figures()[0], "width").data
 
 
@@ -236,8 +197,9 @@ def test_width_is_drawn_in_projections_that_keep_its_unit(explore):
     one, circle = look_at(explorer, 3)
     assert circle["diameter"] == [3.0]
     assert "points may look nearer than they are" in text(one, "kg-neighbors")
-    state.vertical = state.param.vertical.objects[-1]  # a column beside a principal component
-    settle(explorer)
+    put(
+        explorer, vertical=state.param.vertical.objects[-1]
+    )  # a column beside a principal component
     one, circle = look_at(explorer, 3)
     assert circle["diameter"] == []
     assert "dashed circle" not in text(one, "kg-neighbors")
@@ -247,27 +209,24 @@ def test_width_is_drawn_in_projections_that_keep_its_unit(explore):
 # ---- the data that show why
 
 
-@pytest.mark.parametrize("n", [500, 2000])
-def test_no_bandwidth_for_all_finds_tight_clusters_beside_wide_ones(n):
-    dataset = tight_beside_wide(n, ratio=12, seed=0)
+def test_no_bandwidth_for_all_finds_tight_clusters_beside_wide_ones():
+    dataset = tight_beside_wide(500, ratio=12, seed=0)
 
-    def agreement(**choices):
-        request = Request(dataset, n_rounds=20, **choices)
-        found = Pipeline().run(request, lambda stage, fraction: None, lambda result: None)
-        return found.outcomes["kde"], adjusted_rand_score(dataset.y, found.outcomes["kde"].labels)
+    def found(**choices):
+        return computed(Request(dataset, n_rounds=20, **choices)).outcomes["kde"]
 
-    one = {sigma: agreement(sigma=sigma, n_clusters=5)[1] for sigma in np.geomspace(0.002, 3, 30)}
-    assert max(one.values()) < 0.85, one
-    local, score = agreement(bandwidth="local")
-    assert score > 0.99
+    widths = np.geomspace(0.002, 3, 30)
+    one = [found(sigma=sigma, n_clusters=5).labels for sigma in widths]
+    assert max(adjusted_rand_score(dataset.y, labels) for labels in one) < 0.85
+    local = found(bandwidth="local")
+    assert adjusted_rand_score(dataset.y, local.labels) > 0.99
     assert local.n_clusters == 5
 
 
 def test_source_of_tight_beside_wide_is_offered(sessions):
     session = sessions()
     session.state.source = "contrast"
-    session.sources["contrast"].param.update(n=200, ratio=7)
-    session.wait(PATIENCE)
+    put(session, "contrast", n=200, ratio=7)
     X, y = session.state.shown.X, session.state.shown.y
     assert np.bincount(y).tolist() == [40] * 5
     radii = [np.linalg.norm(X[y == c] - X[y == c].mean(axis=0), axis=1).max() for c in (0, 2)]

@@ -3,10 +3,9 @@
 import kdegraph
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE, choose
+from explorer_actions import choose, reopened, settle
 from kdegraph.datasets import Dataset
 from kdegraph_explorer.algorithm import map as map_module
-from kdegraph_explorer.exports import session_file
 from kdegraph_explorer.projection import COMPONENTS, MAP, axes, has_map, perpendicular, positions
 
 RNG = np.random.default_rng(0)
@@ -18,12 +17,6 @@ def explored(sessions, X):
     session = sessions(Dataset(X, name="given"))
     settle(session)
     return session
-
-
-def settle(session):
-    session.wait(PATIENCE)
-    for job in session.jobs:
-        job.wait(PATIENCE)
 
 
 def axes_of(session):
@@ -63,8 +56,7 @@ def test_a_result_that_comes_once_for_each_method_has_one_layout(sessions, monke
 def test_axes_that_were_chosen_stay(sessions):
     session = explored(sessions, SIX)
     session.state.horizontal = session.state.vertical = "x3"
-    again = sessions(Dataset(SIX, name="given"))
-    again.restore(session_file.read(again, session_file.write(session)))
+    again = reopened(session, sessions(Dataset(SIX, name="given")))
     settle(again)
     assert axes_of(again) == ("x3", "x3")
     assert has_map(again.state.dataset)

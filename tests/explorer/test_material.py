@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from explorer_objects import TABLE as ANIMALS
+from explorer_actions import TABLE as ANIMALS
 from kdegraph import datasets
 from kdegraph.validation import LOCAL_WORDS
 from kdegraph_explorer.attributes import material_of

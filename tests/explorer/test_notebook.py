@@ -15,7 +15,7 @@ import panel as pn
 import panel_material_ui as pmui
 import pytest
 from bokeh.util.token import get_token_payload
-from explorer_objects import PATIENCE
+from explorer_actions import PATIENCE
 from kdegraph import datasets
 from kdegraph.runtime.jit import COMPILING
 from kdegraph_explorer import Explorer

@@ -8,7 +8,8 @@ import panel as pn
 import panel_material_ui as pmui
 import pytest
 from bokeh.models import LassoSelectTool
-from explorer_objects import PATIENCE, TWO_PAIRS, settle, source
+from explorer_actions import PATIENCE, TWO_PAIRS, settle
+from explorer_objects import source
 from kdegraph import datasets
 from kdegraph_explorer import Explorer
 from kdegraph_explorer.app import create_app
@@ -154,15 +155,6 @@ def test_explorer_that_is_shown_again_moves(explore):
     assert figure_names(places[1]) == {
         figure.name for shown in visible for figure in shown.figures()
     }
-
-
-def test_app_begins_with_a_file(tmp_path, explore):
-    (tmp_path / "pairs.csv").write_text("x,y\n" + "\n".join(f"{x},{y}" for x, y in TWO_PAIRS))
-    explorer = explore(TWO_PAIRS)
-    explorer.open(tmp_path / "pairs.csv")
-    settle(explorer)
-    assert explorer.session.state.dataset.name.startswith("pairs")
-    assert explorer.session.state.dataset.X.tolist() == TWO_PAIRS
 
 
 # ---- attributes that a program sets, reads and watches

@@ -5,7 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from bokeh.events import Pan, PanEnd, PanStart, Tap
-from explorer_objects import happen, settle, source
+from explorer_actions import put, settle, undo
+from explorer_objects import happen, source
 from hypothesis import given
 from hypothesis import strategies as st
 from kdegraph_explorer.address import query, read
@@ -27,8 +28,7 @@ from kdegraph_explorer.sources.painted import (
 @pytest.fixture
 def explorer(explore):
     explorer = explore()
-    explorer.session.state.source = "painted"
-    settle(explorer)
+    put(explorer, source="painted")
     return explorer
 
 
@@ -122,8 +122,7 @@ def test_a_stroke_becomes_points_and_undo_takes_it_back(explorer):
     assert np.count_nonzero(state.dataset.y == 2) == 50
     assert not any(view.strokes.data["xs"])
     assert len(source(view.figures()[0], "points").data["x"]) == 350
-    explorer.session.history.undo()
-    settle(explorer)
+    undo(explorer)
     assert state.dataset.n_points == 300
     assert len(source(view.figures()[0], "points").data["x"]) == 300
     # A click is a dab, and the eraser takes away.

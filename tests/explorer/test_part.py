@@ -2,12 +2,22 @@
 
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE, TABLE, choose, controls, give_file, part, settle
+from explorer_actions import (
+    PATIENCE,
+    TABLE,
+    choose,
+    give_file,
+    put,
+    reopened,
+    restored,
+    settle,
+    undo,
+)
+from explorer_objects import controls, part
 from kdegraph.datasets import Dataset
 from kdegraph.decision import Settings, decide, seed_of
 from kdegraph_explorer import address
 from kdegraph_explorer.checks import as_code, as_indices, as_text, at, count, holds, runs
-from kdegraph_explorer.exports import session_file
 from kdegraph_explorer.history import take
 from kdegraph_explorer.uploads import StoredFile
 from kdegraph_explorer.views.selection_controls import SelectionControls
@@ -84,8 +94,7 @@ def test_the_selection_gets_a_graph_of_its_own_and_all_points_come_back(explorer
     choose(session, selection=np.array([5, 7, 8]))
     press(explorer, "Recluster these")
     np.testing.assert_array_equal(state.dataset.rows, chosen[[5, 7, 8]])
-    session.history.undo()
-    settle(explorer)
+    undo(explorer)
     assert state.dataset.n_points == len(chosen)
     assert state.selection.tolist() == [5, 7, 8]
     press(explorer, "All points")
@@ -120,13 +129,11 @@ def test_other_points_have_no_part_and_other_columns_keep_it(sessions):
     session.wait(PATIENCE)
     assert session.state.dataset.rows.tolist() == list(range(10, 20))
     assert session.state.dataset.feature_names[0] == "width (standardized)"
-    upload.file = StoredFile.of("other.csv", TABLE)
-    session.wait(PATIENCE)
+    put(session, "upload", file=StoredFile.of("other.csv", TABLE))
     assert upload.part == ""
     assert session.state.dataset.n_points == 40
     generators = session.sources["generators"]
-    session.state.source = "generators"
-    session.wait(PATIENCE)
+    put(session, source="generators")
     generators.choose_part([1, 2, 3, 4])
     session.wait(PATIENCE)
     generators.noise = 0.5
@@ -142,9 +149,7 @@ def test_session_files_and_addresses_keep_a_part(sessions, kind):
         give_file(session, TABLE)
     session.sources[session.state.source].choose_part([7] if kind == "generated" else range(5, 25))
     session.wait(PATIENCE)
-    other = sessions()
-    other.restore(session_file.read(other, session_file.write(session)))
-    other.wait(PATIENCE)
+    other = reopened(session, sessions())
     np.testing.assert_array_equal(other.state.dataset.X, session.state.dataset.X)
     other.sources[other.state.source].choose_part(None)
     other.wait(PATIENCE)
@@ -157,8 +162,7 @@ def test_session_files_and_addresses_keep_a_part(sessions, kind):
 
 def test_an_address_says_that_a_part_is_too_long_for_it(sessions):
     session = sessions()
-    session.sources["generators"].n = 5000
-    session.wait(PATIENCE)
+    put(session, "generators", n=5000)
     session.sources["generators"].choose_part(np.arange(0, 5000, 2))
     session.wait(PATIENCE)
     query = address.query(session, take(session))
@@ -166,7 +170,6 @@ def test_an_address_says_that_a_part_is_too_long_for_it(sessions):
     assert "The part of 2,500 points could not be restored" in address.left_out(query)
     # A part beyond the points is an error.
     before = session.state.dataset
-    session.restore(address.read(session, "data.n=100&data.part=5-500"))
-    session.wait(PATIENCE)
+    restored(session, address.read(session, "data.n=100&data.part=5-500"))
     assert "indices from 0 to 99" in session.state.error
     assert session.state.dataset is before

@@ -5,7 +5,8 @@ import io
 import numpy as np
 import pytest
 from bokeh.models import GlyphRenderer, Plot
-from explorer_objects import image, settle, view
+from explorer_actions import put
+from explorer_objects import image, view
 from kdegraph import datasets
 from kdegraph_explorer.drawing.raster import draw
 from kdegraph_explorer.exports import html_page, still
@@ -26,8 +27,7 @@ def opacity_of(picture):
 def style(explore):
     def begin(n):
         explorer = explore(datasets.make("moons", n=n, seed=0))
-        explorer.session.state.param.update(view="points", show_edges=False)
-        settle(explorer)
+        put(explorer, view="points", show_edges=False)
         return explorer
 
     return begin
@@ -44,8 +44,7 @@ def test_glyphs_grow_and_become_translucent(style):
     state, figure = explorer.session.state, view(explorer, "points").figures()[0]
     glyph, others = dots_of(figure)
     size, faded = glyph.size, others.fill_alpha
-    state.param.update(point_size=2.0, point_opacity=0.5)
-    settle(explorer)
+    put(explorer, point_size=2.0, point_opacity=0.5)
     assert (glyph.size, glyph.fill_alpha) == (2 * size, 0.5)
     assert others.fill_alpha == faded / 2
     (control,) = explorer.layout.color.__panel__().select(PointStyle)
@@ -57,12 +56,10 @@ def test_points_of_an_image_grow_and_become_translucent(style):
     explorer = style(6000)
     state, figure = explorer.session.state, view(explorer, "points").figures()[0]
     before = opacity_of(image(figure))
-    state.point_size = 2.0
-    settle(explorer)
+    put(explorer, point_size=2.0)
     larger = opacity_of(image(figure))
     assert (larger > 0).sum() > 1.2 * (before > 0).sum()
-    state.param.update(point_size=1.0, point_opacity=0.3)
-    settle(explorer)
+    put(explorer, point_size=1.0, point_opacity=0.3)
     fainter = opacity_of(image(figure))
     assert ((fainter > 0) <= (before > 0)).all()
     assert fainter.max() < before.max()
@@ -111,19 +108,16 @@ def test_files_follow_size_and_opacity(style, monkeypatch):
     (size, *opacities), usual, (area, marked) = files()
     assert opacities == [1.0, 0.15]
     assert (marked == 1).all()
-    state.param.update(point_size=2.0, point_opacity=0.4, selection=np.arange(100))
-    settle(explorer)
+    put(explorer, point_size=2.0, point_opacity=0.4, selection=np.arange(100))
     (glyph, others), changed = dots_of(figure), files()
     assert changed[0] == (2 * size, glyph.fill_alpha, others.fill_alpha)
     assert (glyph.fill_alpha, others.fill_alpha) == (0.4, 0.4 * 0.15)
     assert changed[2][0] == pytest.approx(4 * area)
     assert changed[2][1] == pytest.approx(np.where(np.arange(300) < 100, 0.4, 0.06))
-    state.param.update(point_opacity=1.0, selection=np.empty(0, dtype=int))
-    settle(explorer)
+    put(explorer, point_opacity=1.0, selection=np.empty(0, dtype=int))
     larger = files()[1]
     assert (larger > 60).sum() > 2 * (usual > 60).sum()
-    state.point_opacity = 0.4
-    settle(explorer)
+    put(explorer, point_opacity=0.4)
     fainter = files()[1]
     covered = larger > 200  # points of a color that is far from white
     assert covered.sum() > 100

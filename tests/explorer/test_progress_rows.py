@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import kdegraph_explorer.pipeline as pipeline
 import pytest
-from explorer_objects import PATIENCE
+from explorer_actions import PATIENCE, silent
 from kdegraph import datasets
 from kdegraph_explorer.pipeline import Pipeline
 from kdegraph_explorer.results import DECIDED, LOADING, ROWS, ProgressRows, Request
@@ -64,9 +64,7 @@ def test_all_that_computations_report_has_its_bar(monkeypatch):
         extra_methods=("other", "full"),
     )
     for one in (request, replace(request, bandwidth=DECIDED)):
-        Pipeline().run(
-            one, lambda stage, fraction: reported.add(stage), lambda *args, **options: None
-        )
+        Pipeline().run(one, lambda stage, fraction: reported.add(stage), silent)
     rows = {f"{row}: {stage}" for row, stages in ROWS.items() for stage in stages}
     assert reported <= rows
     assert {stage.split(": ")[0] for stage in reported} == set(ROWS) - {"File", "Data"}

@@ -6,7 +6,8 @@ import io
 import numpy as np
 import pytest
 from bokeh.events import MouseLeave, MouseMove
-from explorer_objects import choose, explorer_of_file, happen, settle, source, text, view
+from explorer_actions import choose, explorer_of_file, put, settle
+from explorer_objects import happen, source, text, view
 from files import npy_bytes
 from kdegraph import datasets
 from kdegraph.datasets import Dataset
@@ -154,8 +155,7 @@ def test_hovering_shows_the_picture_and_no_pixels_as_words(explorer):
         assert f"target: {DIGITS.target[point]}" in note.text.text
         assert "pixel" not in note.text.text
         assert max(note.padding["top"], note.padding["bottom"]) > THUMBNAIL
-    explorer.session.state.color = "column:pixel_3_4"
-    settle(explorer)
+    put(explorer, color="column:pixel_3_4")
     happen(figure, MouseMove, x=x + 10 * plots.frame.pixel[0], y=y + 1e6)
     settle(explorer)
     assert not note.visible
@@ -169,8 +169,7 @@ def test_hovering_shows_the_picture_and_no_pixels_as_words(explorer):
 
 def test_points_that_are_no_pictures_have_none(explore):
     explorer = explore(datasets.make("moons", n=100, seed=0))
-    explorer.session.state.view = "points"
-    settle(explorer)
+    put(explorer, view="points")
     plots = view(explorer, "points")._plots
     figure = plots.figures["kde"]
     x, y = plots.positions[5]
@@ -183,8 +182,7 @@ def test_points_that_are_no_pictures_have_none(explore):
 
 
 def test_the_table_of_rows_and_one_point_show_pictures(explorer):
-    explorer.session.state.view = "rows"
-    settle(explorer)
+    put(explorer, view="rows")
     listed = view(explorer, "rows").list
     assert listed.names[:4] == ["Row", "Cluster", "target", "pixel_0_0"]
     assert len(listed.page) == 100 < listed.found
@@ -193,8 +191,7 @@ def test_the_table_of_rows_and_one_point_show_pictures(explorer):
     # One point shows its picture and those of its neighbors.
     state = explorer.session.state
     state.selection = np.array([17])
-    state.view = "point"
-    settle(explorer)
+    put(explorer, view="point")
     content = text(view(explorer, "point"), "kg-neighbors")
     assert content.startswith(f'<p><img src="{picture_address(state.shown, 17)}" alt="">')
     neighbors = state.outcome("knn").adjacency[[17]].indices

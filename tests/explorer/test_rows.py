@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from explorer_objects import explorer_of_file, settle, view
+from explorer_actions import explorer_of_file, settle
+from explorer_objects import view
 from files import csv_table
 from kdegraph_explorer.point_columns import TableDataset
 from kdegraph_explorer.views.rows import PAGE, Query, RowList, RowTable

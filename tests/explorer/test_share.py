@@ -4,7 +4,17 @@ import json
 
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE, TABLE, choose, give_file, settle
+from explorer_actions import (
+    PATIENCE,
+    TABLE,
+    choose,
+    give_file,
+    put,
+    reopened,
+    restored,
+    settle,
+    undo,
+)
 from kdegraph import datasets, local_bandwidths
 from kdegraph_explorer import address, history
 from kdegraph_explorer.address import AddressBar
@@ -48,8 +58,7 @@ def test_undo_and_redo_of_parameters_and_selection(sessions):
     history.undo()
     assert (state.bandwidth, state.perplexity, state.n_clusters) == ("auto", 5, 5)
     history.undo()
-    history.undo()
-    session.wait(PATIENCE)
+    undo(session)
     assert (state.sigma, state.sigma_auto, state.clusters_auto) == (sigma, True, True)
     assert not history.can_undo
     assert history.can_redo
@@ -77,24 +86,20 @@ def test_a_drag_is_one_step_and_a_new_choice_forgets_what_was_taken_back(session
     session.history.undo()
     choose(session, n_rounds=7)
     assert not session.history.can_redo
-    session.history.undo()
-    session.wait(PATIENCE)
+    undo(session)
     assert session.state.n_rounds == 20
 
 
 def test_undo_brings_back_other_data_with_axes_and_selection(sessions):
     session = sessions()
     state = session.state
-    session.sources["generators"].shape = "rings"
-    session.wait(PATIENCE)
+    put(session, "generators", shape="rings")
     state.vertical = "z"
     choose(session, selection=np.array([3]))
     state.source = "photographs"
-    session.sources["photographs"].pixels = 1000
-    session.wait(PATIENCE)
+    put(session, "photographs", pixels=1000)
     for _ in range(3):
-        session.history.undo()
-        session.wait(PATIENCE)
+        undo(session)
         if state.dataset.name == "rings":
             break
     assert state.source == "generators"
@@ -107,8 +112,7 @@ def test_undo_brings_back_other_data_with_axes_and_selection(sessions):
 def test_undo_brings_back_the_columns_of_an_earlier_file(sessions):
     session = sessions()
     upload = give_file(session, TABLE, "zoo.csv")
-    upload.columns = ["height", "width"]
-    session.wait(PATIENCE)
+    put(session, "upload", columns=["height", "width"])
     before = session.history.current
     give_file(session, b"a,b\n" + b"\n".join(b"%d,%d" % (i % 9, i * i) for i in range(30)))
     assert session.state.dataset.feature_names == ("a", "b")
@@ -121,16 +125,14 @@ def test_undo_brings_back_the_columns_of_an_earlier_file(sessions):
 
 def test_address_of_a_fresh_session_is_empty(sessions):
     session = sessions()
-    session.sources["generators"].n = 2000
-    session.wait(PATIENCE)
+    put(session, "generators", n=2000)
     assert address.query(session, take(session)) == ""
     assert address.read(session, "") is None
 
 
 def test_address_and_session_file_restore_the_choices(sessions):
     session = sessions()
-    session.sources["generators"].param.update(shape="rings", noise=0.5, seed=3)
-    session.wait(PATIENCE)
+    put(session, "generators", shape="rings", noise=0.5, seed=3)
     choose(session, sigma=0.25, n_rounds=9, n_clusters=4, n_neighbors=6, seed=5)
     choose(session, bandwidth="local", perplexity=9)
     session.state.param.update(
@@ -147,9 +149,8 @@ def test_address_and_session_file_restore_the_choices(sessions):
         assert part in query
     assert "color=column%3Az" in query
     by_address = sessions(start=False)
-    by_address.restore(address.read(by_address, "?" + query))
-    by_address.wait(PATIENCE)
-    for other in (by_address, reopened(session, sessions)):
+    restored(by_address, address.read(by_address, "?" + query))
+    for other in (by_address, reopened(session, sessions(start=False))):
         assert take(other) == take(session)
         np.testing.assert_array_equal(other.state.shown.X, session.state.shown.X)
         outcomes = other.state.outcome("kde"), session.state.outcome("kde")
@@ -219,8 +220,7 @@ def test_bad_address_says_why_and_messages_stay_short(sessions):
 
 def test_indices_beyond_the_data_are_no_selection(sessions):
     session = sessions(start=False)
-    session.restore(address.read(session, "data.n=100&selection=[5,500]"))
-    session.wait(PATIENCE)
+    restored(session, address.read(session, "data.n=100&selection=[5,500]"))
     assert session.state.error == ""
     assert session.state.selection.tolist() == []
 
@@ -239,19 +239,11 @@ def test_an_address_says_the_size_of_a_selection_that_it_cannot_hold(sessions):
             assert "The selection of 201 points could not be restored" in notice
 
 
-def reopened(session, sessions):
-    other = sessions(start=False)
-    other.restore(session_file.read(other, session_file.write(session)))
-    other.wait(PATIENCE)
-    return other
-
-
 def test_session_file_holds_an_uploaded_table_and_the_choice_of_columns(sessions, begun_with_file):
     session = sessions()
     give_file(session, TABLE, "zoo.csv")
-    session.sources["upload"].param.update(columns=["height", "weight"], label_column="none")
-    session.wait(PATIENCE)
-    other = reopened(session, sessions)
+    put(session, "upload", columns=["height", "weight"], label_column="none")
+    other = reopened(session, sessions(start=False))
     assert other.state.error == ""
     assert other.state.dataset.feature_names == ("height", "weight")
     assert other.state.dataset.y is None
@@ -259,16 +251,28 @@ def test_session_file_holds_an_uploaded_table_and_the_choice_of_columns(sessions
     # A page that begins with a file of the same name takes that of the session file.
     kept = sessions()
     give_file(kept, b"a,b\n1,2\n3,4\n5,7\n", "animals.csv")
-    other = begun_with_file()
-    other.restore(session_file.read(other, session_file.write(kept)))
-    other.wait(PATIENCE)
+    other = reopened(kept, begun_with_file())
     assert other.state.dataset.X.tolist() == [[1, 2], [3, 4], [5, 7]]
+
+
+def test_what_was_made_of_a_file_is_in_session_files_and_in_addresses(begun_with_file, sessions):
+    session = begun_with_file()
+    put(session, "upload", standardize=["width"], weights={"height": 0.5})
+    session.sources["upload"].choose_part(range(2, 38))
+    session.wait(PATIENCE)
+    session.state.name_cluster(0, "the first")
+    by_address = begun_with_file(address.query(session, take(session)))
+    for other in (by_address, reopened(session, sessions(start=False))):
+        assert other.state.error == ""
+        assert other.state.named == session.state.named == {0: "the first"}
+        np.testing.assert_array_equal(other.state.dataset.X, session.state.dataset.X)
+    assert take(by_address) == take(session)
 
 
 def test_session_file_and_address_of_given_points(sessions):
     data = datasets.make("blobs", n=90, seed=0)
     session = sessions(given=data)
-    other = reopened(session, sessions)
+    other = reopened(session, sessions(start=False))
     np.testing.assert_array_equal(other.state.dataset.X, data.X)
     np.testing.assert_array_equal(other.state.dataset.y, data.y)
     found = address.read(session, "?sigma=2.5&data.part=0-5")
@@ -286,8 +290,7 @@ def test_large_file_is_referred_to_by_its_checksum(sessions, monkeypatch):
     with pytest.raises(ValueError, match=r"zoo\.csv, which is too large"):
         session_file.read(sessions(start=False), content)
     choose(session, sigma=2.0)
-    session.restore(session_file.read(session, content))
-    session.wait(PATIENCE)
+    restored(session, session_file.read(session, content))
     assert session.state.sigma_auto
 
 
@@ -354,14 +357,12 @@ def test_reload_brings_the_file_back_with_the_choices(begun_with_file):
         "one",
     )
     # Other data were chosen in place of the file.
-    first.state.source = "generators"
-    first.wait(PATIENCE)
+    put(first, source="generators")
     query = address.query(first, take(first))
     assert "source=generators" in query
     again = begun_with_file(query)
     assert again.state.dataset.name == "moons"
-    again.state.source = "upload"  # the file is still there
-    again.wait(PATIENCE)
+    put(again, source="upload")  # the file is still there
     assert again.state.dataset.name == "animals.csv"
 
 
@@ -383,11 +384,9 @@ def test_opening_a_session_is_a_step_that_can_be_undone(explore):
     explorer.layout.toolbar.open(StoredFile.of("s.json", content))
     settle(explorer)
     assert session.state.n_clusters == 4
-    session.history.undo()
-    settle(explorer)
+    undo(explorer)
     assert session.state.n_clusters == 3
-    session.history.undo()
-    settle(explorer)
+    undo(explorer)
     assert session.state.n_clusters == 4
     assert session.history.can_undo
 

@@ -4,10 +4,10 @@ import io
 
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE, choose, widget
+from explorer_actions import PATIENCE, choose, put
+from explorer_objects import widget
 from files import npy_bytes, png_header
 from kdegraph import datasets
-from kdegraph_explorer.sources import SOURCES, Source
 from kdegraph_explorer.sources.generators import Generators
 from kdegraph_explorer.uploads import StoredFile
 from PIL import Image
@@ -27,8 +27,7 @@ def session(sessions):
 def give(session, name, content):
     """Give the session a file as the browser does, whether or not it can be read."""
     session.state.source = "upload"
-    session.sources["upload"].file = StoredFile.of(name, content)
-    session.wait(PATIENCE)
+    put(session, "upload", file=StoredFile.of(name, content))
     return session.state
 
 
@@ -38,25 +37,9 @@ def png(pixels):
     return buffer.getvalue()
 
 
-def test_every_source_has_what_the_controls_need():
-    keys = [source.key for source in SOURCES]
-    assert len(set(keys)) == len(keys)
-    for source in SOURCES:
-        assert issubclass(source, Source)
-        assert source.label
-        for name in source.controls:
-            assert source.param[name].doc, f"{source.key}.{name} has no sentence of explanation"
-            assert source.param[name].label
-        assert set(source.widgets) <= set(source.controls)
-    labels = [source.param[name].label for source in SOURCES for name in source.controls]
-    assert len(set(labels)) == len(labels)
-
-
 def test_generator_makes_what_is_chosen(session):
     np.testing.assert_array_equal(session.state.dataset.X, datasets.make("moons", n=100, seed=0).X)
-    source = session.sources["generators"]
-    source.param.update(shape="circles", n=200, noise=0.0, seed=3)
-    session.wait(PATIENCE)
+    put(session, "generators", shape="circles", n=200, noise=0.0, seed=3)
     dataset = session.state.dataset
     assert (dataset.name, dataset.n_points) == ("circles", 200)
     np.testing.assert_array_equal(dataset.X, datasets.make("circles", n=200, noise=0.0, seed=3).X)
@@ -71,11 +54,9 @@ def test_every_generator_stands_below_one_heading(explore):
 
 def test_neither_sources_that_are_not_chosen_nor_files_that_are_to_come_load_anything(session):
     before = session.state.dataset
-    session.sources["photographs"].picture = "flower"
-    session.wait(PATIENCE)
+    put(session, "photographs", picture="flower")
     assert session.state.dataset is before
-    session.state.source = "upload"
-    session.wait(PATIENCE)
+    put(session, source="upload")
     assert session.state.dataset is before
     assert session.state.error == ""
     assert session.sources["upload"].applicable() == ("file",)
@@ -117,16 +98,14 @@ def test_table_offers_its_columns_and_labels_which_can_be_chosen(session):
     assert source.param.label_column.objects == ["none", "width", "height", "kind", "weight"]
     assert source.applicable() == ("file", "columns", "label_column", "incomplete", "metric")
     assert state.outcome("kde") is not None
-    source.param.update(columns=["height", "width"], label_column="kind")
-    session.wait(PATIENCE)
+    put(session, "upload", columns=["height", "width"], label_column="kind")
     assert state.dataset.feature_names == ("height", "width")
     assert state.dataset.X[0].tolist() == [2.0, 1.0]
     assert state.dataset.y.tolist() == [0, 1, 0, 1]
     assert "Adjusted Rand index" in state.outcome("kde").scores
     # No column is an error that keeps the data.
     before = state.dataset
-    session.sources["upload"].columns = []
-    session.wait(PATIENCE)
+    put(session, "upload", columns=[])
     assert state.dataset is before
     assert "column" in state.error
     # The next file offers its own columns.
@@ -171,11 +150,8 @@ def test_rows_with_holes_count_again_if_they_are_complete_in_other_columns(sessi
     state = give(session, "holes.csv", b"a,b,c\n1,2,3\n,3,4\n5,6,9\n")
     assert state.error == ""
     assert state.dataset.n_points == 2
-    source = session.sources["upload"]
-    source.incomplete = False
-    session.wait(PATIENCE)
+    put(session, "upload", incomplete=False)
     assert "leave out incomplete rows" in state.error
-    source.columns = ["b", "c"]
-    session.wait(PATIENCE)
+    put(session, "upload", columns=["b", "c"])
     assert state.error == ""
     assert state.dataset.n_points == 3

@@ -3,11 +3,12 @@
 import kdegraph
 import numpy as np
 import pytest
-from explorer_objects import image, part, settle, source, view
+from explorer_actions import choose, computed, put
+from explorer_objects import image, opened, part, source
 from kdegraph import datasets
 from kdegraph_explorer.address import first_view
 from kdegraph_explorer.algorithm.proof import edge_weights, proof
-from kdegraph_explorer.results import FULL_UP_TO
+from kdegraph_explorer.results import FULL_UP_TO, Request
 from kdegraph_explorer.views.alerts import STEPS, Tour
 from kdegraph_explorer.views.base import Caption
 from kdegraph_explorer.views.layout import Layout
@@ -19,18 +20,8 @@ CLUMPS = datasets.make("clumps", n=2000, seed=0)
 @pytest.fixture(scope="module")
 def outcomes():
     """The outcomes of the first page."""
-    from kdegraph_explorer.pipeline import Pipeline
-    from kdegraph_explorer.results import Request
-
     request = Request(CLUMPS, sigma="preset", n_rounds=20, extra_methods=("full",))
-    return Pipeline().run(request, lambda *stage: None, lambda *result: None).outcomes
-
-
-def start_view(explorer):
-    """The view of the first page, opened."""
-    explorer.session.state.view = "start"
-    settle(explorer)
-    return view(explorer, "start")
+    return computed(request).outcomes
 
 
 def test_the_points_of_the_first_page_prove_the_point(outcomes):
@@ -78,7 +69,7 @@ def test_an_edge_stands_for_its_weight_over_the_similarity_of_its_ends(outcomes)
 def test_three_graphs_are_drawn_and_measured(explore):
     explorer = explore(datasets.make("moons", n=300, seed=0).X, sigma=0.2, n_clusters=2)
     assert explorer.session.state.view == "points"
-    shown = start_view(explorer)
+    shown = opened(explorer, "start")
     figures = shown.figures()
     assert all(image(figure).any() for figure in figures[:3])
     heads = {head.title: head for head in shown.__panel__().select(Caption)}
@@ -90,12 +81,10 @@ def test_three_graphs_are_drawn_and_measured(explore):
     medians = [row[1] for row in told.rows]
     assert medians == sorted(medians)
     before = shown.headline.content
-    explorer.session.state.choose(n_rounds=5)
-    settle(explorer)
+    choose(explorer, n_rounds=5)
     assert shown.headline.content != before
     # The first page is there where the full graph is.
-    explorer.session.state.dataset = datasets.make("moons", n=FULL_UP_TO + 1, seed=0)
-    settle(explorer)
+    put(explorer, dataset=datasets.make("moons", n=FULL_UP_TO + 1, seed=0))
     assert "start" not in explorer.session.state.param.view.objects
     assert explorer.session.state.view == "points"
 
@@ -106,7 +95,7 @@ def test_the_tour_has_three_steps_and_can_be_left_in_each(explore):
     (tour,) = explorer.sections()[2].select(lambda part: "kg-tour" in part.css_classes)
     assert not tour.visible
     bar = Tour(explorer.session)  # another one of the same session
-    part(start_view(explorer), "Take the tour").param.trigger("clicks")
+    part(opened(explorer, "start"), "Take the tour").param.trigger("clicks")
     for number, (key, title, _) in enumerate(STEPS, start=1):
         assert state.tour == number
         assert state.view == key

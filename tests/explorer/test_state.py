@@ -10,7 +10,8 @@ import kdegraph_explorer.results as results
 import kdegraph_explorer.session as session_module
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE, choose, controls, settle
+from explorer_actions import PATIENCE, choose, computed, put, settle, silent
+from explorer_objects import controls
 from files import npy_bytes
 from kdegraph import datasets, estimate_sigma
 from kdegraph.automatic import count_clusters
@@ -48,13 +49,6 @@ def reset(counts):
     counts.update(dict.fromkeys(counts, 0))
 
 
-def settle_session(session):
-    """Wait until nothing is computed any more, also after the result."""
-    for _ in range(2):
-        for job in session.jobs:
-            job.wait(PATIENCE)
-
-
 def test_result_is_what_the_library_computes(sessions):
     session = sessions(MOONS, sigma=0.15, n_rounds=12, n_clusters=2)
     X = session.state.dataset.X
@@ -90,10 +84,10 @@ DEPENDENT = (
 
 def test_a_choice_computes_what_depends_on_it_and_nothing_else(sessions, counts):
     session = sessions(MOONS, sigma=0.15, n_clusters=2)
-    for choice, computed in DEPENDENT:
+    for choice, expected in DEPENDENT:
         reset(counts)
         choose(session, **choice)
-        assert counts == {**dict.fromkeys(STAGES, 0), **computed}, choice
+        assert counts == {**dict.fromkeys(STAGES, 0), **expected}, choice
 
 
 def test_what_is_known_is_not_computed_again(sessions, counts):
@@ -122,11 +116,9 @@ def test_automatic_values_are_shown_and_a_choice_by_hand_ends_them(sessions):
     assert state.clusters_auto
     session.wait(PATIENCE)
     assert state.sigma == state.outcome("kde").graph.sigma == 0.3
-    state.sigma_auto = True
-    session.wait(PATIENCE)
+    put(session, sigma_auto=True)
     assert state.sigma == state.dataset.sigma
-    state.rounds_auto = True
-    session.wait(PATIENCE)
+    put(session, rounds_auto=True)
     assert state.n_rounds == kdegraph.similarity_graph(MOONS.X, sigma=state.sigma, seed=0).n_rounds
 
 
@@ -137,26 +129,13 @@ def test_the_same_points_get_the_same_automatic_sigma_wherever_they_come_from(se
     session = sessions(given=made)
     state = session.state
     assert (state.sigma_chosen, state.sigma) == ("preset", preset)
-    state.sigma_preset = False
-    session.wait(PATIENCE)
+    put(session, sigma_preset=False)
     assert (state.sigma_chosen, state.sigma) == ("auto", rule)
     state.sigma_preset = True
     state.source = "upload"
-    session.sources["upload"].file = StoredFile.of("clumps.npy", npy_bytes(made.X))
-    session.wait(PATIENCE)
+    put(session, "upload", file=StoredFile.of("clumps.npy", npy_bytes(made.X)))
     assert (state.sigma_chosen, state.sigma) == ("auto", rule)
-    assert Pipeline().run(Request(made), ignore, ignore).sigma == rule
-
-
-def ignore(*arguments, **options):
-    pass
-
-
-def test_automatic_sigma_without_knowledge_of_the_data_is_estimated(sessions):
-    X = np.random.default_rng(0).normal(size=(200, 3))
-    session = sessions(datasets.Dataset(X))
-    assert session.state.sigma == kdegraph.estimate_sigma(X, seed=0)
-    assert "Adjusted Rand index" not in session.state.outcome("kde").scores
+    assert computed(Request(made)).sigma == rule
 
 
 def test_an_error_keeps_the_last_result_and_the_next_result_ends_it(sessions):
@@ -191,8 +170,7 @@ def test_other_data_replace_the_results(sessions):
     session = sessions(MOONS)
     session.state.selection = np.array([3])
     session.state.source = "photographs"
-    session.sources["photographs"].pixels = 1000
-    session.wait(PATIENCE)
+    put(session, "photographs", pixels=1000)
     assert session.state.dataset.name == "china"
     assert session.state.result.request.dataset is session.state.dataset
     assert len(session.state.outcome("knn").labels) == session.state.dataset.n_points
@@ -206,33 +184,6 @@ def test_other_data_replace_the_results(sessions):
         "row",
         "column",
     ]
-
-
-def test_cancel_stops_the_work_and_keeps_the_last_result(sessions, monkeypatch):
-    session = sessions(MOONS, sigma=0.15)
-    before = session.state.result
-    started, stopped = threading.Event(), threading.Event()
-
-    def endless(*args, progress, **options):
-        started.set()
-        try:
-            while True:
-                progress("samples", 0.5)
-        except kdegraph.Cancelled:
-            stopped.set()
-            raise
-
-    with monkeypatch.context() as patch:
-        patch.setattr(pipeline, "similarity_graph", endless)
-        session.state.choose(sigma=0.2)
-        assert started.wait(PATIENCE)
-        session.cancel()
-        session.wait(PATIENCE)
-    assert stopped.is_set()
-    assert session.state.result is before
-    assert session.state.error == ""
-    choose(session, sigma=0.25)
-    assert session.state.outcome("kde").graph.sigma == 0.25
 
 
 def test_an_unexpected_fault_is_named_keeps_the_last_result_and_can_be_tried_again(
@@ -258,24 +209,15 @@ def test_an_unexpected_fault_is_named_keeps_the_last_result_and_can_be_tried_aga
     assert session.state.outcome("kde").graph.sigma == 0.2
 
 
-def test_sessions_do_not_share_their_state(sessions):
-    one, other = sessions(MOONS, sigma=0.15), sessions(MOONS, sigma=0.3, n_clusters=2)
-    choose(one, n_clusters=4)
-    assert other.state.sigma == 0.3
-    assert other.state.outcome("kde").n_clusters == 2
-
-
 def test_first_method_is_published_before_the_second():
     dataset, published = datasets.make("moons", n=200, seed=0), []
     pipe = Pipeline()
-    result = pipe.run(
-        Request(dataset, sigma=0.2, n_clusters=2), lambda stage, fraction: None, published.append
-    )
+    result = pipe.run(Request(dataset, sigma=0.2, n_clusters=2), silent, published.append)
     assert [list(part.outcomes) for part in published] == [["kde"]]
     assert list(result.outcomes) == ["kde", "knn"]
     published.clear()
     again = Request(dataset, sigma=0.2, n_clusters=2, n_rounds=9)
-    pipe.run(again, lambda stage, fraction: None, published.append)
+    pipe.run(again, silent, published.append)
     assert published == []  # the k-NN graph is known: there is nothing to wait for
 
 
@@ -287,8 +229,8 @@ def test_stages_that_were_finished_before_a_cancel_are_kept(counts):
             raise kdegraph.Cancelled
 
     with pytest.raises(kdegraph.Cancelled):
-        pipe.run(Request(dataset, sigma=0.2), stop_at_clusters, print)
-    pipe.run(Request(dataset, sigma=0.2), lambda stage, fraction: None, lambda result: None)
+        pipe.run(Request(dataset, sigma=0.2), stop_at_clusters, silent)
+    pipe.run(Request(dataset, sigma=0.2), silent, silent)
     assert counts["similarity_graph"] == 1
 
 
@@ -315,8 +257,7 @@ def test_points_of_slow_work_are_shown_before_its_result(sessions, monkeypatch):
     state.param.watch(
         lambda event: shown.append((event.new.name, state.outcome("kde"))) or go_on.set(), "shown"
     )
-    state.source = "generators"
-    session.wait(PATIENCE)
+    put(session, source="generators")
     assert shown == [("moons", None)]
     assert state.shown is state.dataset is not before
     assert len(state.outcome("kde").labels) == state.dataset.n_points
@@ -329,8 +270,7 @@ def test_quick_change_of_data_shows_points_and_clusters_together(sessions, monke
     session.state.param.watch(
         lambda *events: seen.append(session.state.outcome("kde") is not None), ["shown", "result"]
     )
-    session.state.source = "generators"
-    session.wait(PATIENCE)
+    put(session, source="generators")
     assert seen
     assert all(seen)
 
@@ -338,10 +278,13 @@ def test_quick_change_of_data_shows_points_and_clusters_together(sessions, monke
 def test_full_graph_is_computed_when_it_is_wanted_and_fits(sessions, monkeypatch):
     session = sessions(MOONS, sigma=0.15, n_clusters=2)
     assert session.state.outcome("full") is None
-    session.state.extra_methods = ("full",)
-    session.wait(PATIENCE)
-    for sigma in (0.15, 0.2):
-        choose(session, sigma=sigma)
+    put(session, extra_methods=("full",))
+    for chosen, sigma in (
+        ({"sigma": 0.15}, 0.15),
+        ({"bandwidth": "local", "perplexity": 5}, kdegraph.local_bandwidths(MOONS.X, perplexity=5)),
+        ({"bandwidth": "one", "sigma": 0.2}, 0.2),
+    ):
+        choose(session, **chosen)
         full = session.state.outcome("full")
         expected = kdegraph.full_graph(MOONS.X, sigma=sigma)
         np.testing.assert_allclose(full.adjacency.toarray(), expected, atol=1e-9)
@@ -350,8 +293,7 @@ def test_full_graph_is_computed_when_it_is_wanted_and_fits(sessions, monkeypatch
     choose(session, sigma=0.15)
     assert session.state.outcome("full") is None  # not one of another sigma
     monkeypatch.setattr(results, "FULL_UP_TO", 200)
-    session.state.extra_methods = ("full",)
-    session.wait(PATIENCE)
+    put(session, extra_methods=("full",))
     assert session.state.outcome("full") is None
 
 
@@ -377,8 +319,7 @@ def test_automatic_number_is_that_of_the_plotted_eigenvalues_with_its_confidence
     explorer = explore(datasets.make("moons", n=300, seed=1).X)
     state = explorer.session.state
     for sigma in (0.15, 0.4):
-        state.choose(sigma=sigma)
-        settle(explorer)
+        choose(explorer, sigma=sigma)
         outcome = state.outcome("kde")
         expected = kdegraph.suggest_n_clusters(outcome.spectrum.eigenvalues)
         assert (outcome.n_clusters, outcome.confidence) == (expected, expected.confidence)
@@ -388,8 +329,7 @@ def test_automatic_number_is_that_of_the_plotted_eigenvalues_with_its_confidence
         )
     assert state.outcome("knn").n_clusters == expected
     assert state.outcome("knn").confidence is None
-    state.choose(n_clusters=3)
-    settle(explorer)
+    choose(explorer, n_clusters=3)
     assert explorer.layout.status.sentence().endswith(", 3 clusters")
 
 
@@ -398,14 +338,13 @@ def test_clusters_are_counted_whatever_graph_is_chosen(sessions):
     session = sessions(data, sigma=50.0)
     assert session.state.outcome("kde").n_clusters == 1
     session.count()
-    settle_session(session)
+    settle(session)
     assert session.state.counted == count_clusters(data.X, seed=0)
     assert session.state.outcome("kde").n_clusters == session.state.n_clusters == 3
     assert not session.state.clusters_auto
     session.history.undo()
     assert session.state.clusters_auto
-    session.state.dataset = MOONS
-    session.wait(PATIENCE)
+    put(session, dataset=MOONS)
     assert session.state.counted is None
 
 
@@ -419,10 +358,9 @@ def test_a_count_that_comes_too_late_is_dropped(sessions, monkeypatch):
     monkeypatch.setattr(session_module, "count_clusters", held)
     session = sessions(datasets.make("blobs", n=300, seed=0))
     session.count()
-    session.state.dataset = MOONS
-    session.wait(PATIENCE)
+    put(session, dataset=MOONS)
     go_on.set()
-    settle_session(session)
+    settle(session)
     assert session.state.counted is None
     assert session.state.clusters_auto
 
@@ -445,8 +383,7 @@ def test_button_counts_and_says_what_it_has_found(explore):
     counted = explorer.session.state.counted
     assert said.content == f"Counted: 3, with confidence {counted.confidence:.2f}"
     assert explorer.layout.status.sentence().endswith(", 3 clusters")
-    explorer.session.state.dataset = datasets.photo("china", max_pixels=1000)
-    settle(explorer)
+    put(explorer, dataset=datasets.photo("china", max_pixels=1000))
     assert said.content == "Or count them in a separate graph:"
     button.clicks += 1
     settle(explorer)
@@ -458,7 +395,7 @@ def test_more_clusters_than_can_be_chosen_are_counted(sessions, monkeypatch):
     monkeypatch.setattr(session_module, "count_clusters", lambda X, **options: many)
     session = sessions(MOONS)
     session.count()
-    settle_session(session)
+    settle(session)
     assert session.state.counted == many
     assert session.state.n_clusters == session.state.outcome("kde").n_clusters == 100
     assert session.state.error == ""

@@ -6,18 +6,12 @@ import holoviews as hv
 import numpy as np
 from bokeh.core.properties import value
 from bokeh.models import Text as GlyphText
-from explorer_objects import image, part, settle, source, text, view
+from explorer_actions import choose, put, settle
+from explorer_objects import image, opened, part, source, text, view
 from kdegraph import datasets
 from kdegraph_explorer.views.spectral import draw_conductances
 
 MOONS = datasets.make("moons", n=200, seed=0).X
-
-
-def opened(explorer, key):
-    """A view that is opened."""
-    explorer.session.state.view = key
-    settle(explorer)
-    return view(explorer, key)
 
 
 def test_the_selected_point_is_looked_at_and_its_halving_is_stepped(explore):
@@ -25,8 +19,7 @@ def test_the_selected_point_is_looked_at_and_its_halving_is_stepped(explore):
     state, one = explorer.session.state, view(explorer, "point")
     assert text(one, "kg-neighbors") == ""  # nothing is computed for a view that nobody sees
     state.view = "point"
-    state.selection = np.array([17])
-    settle(explorer)
+    put(explorer, selection=np.array([17]))
     assert "Point 17: kernel width σ = 0.2" in text(one, "kg-neighbors")
     drawn = np.unique(explorer.graph.neighbors[17])
     near = one.figures()[0]
@@ -56,8 +49,7 @@ def test_one_point_of_many_dimensions_and_without_edges(explore):
     explorer = explore(np.random.default_rng(0).normal(size=(50, 4)), sigma=1.0)
     one = opened(explorer, "point")
     assert source(one.figures()[0], "kernel").data["image"] == []  # no plane to draw the kernel on
-    explorer.session.state.choose(sigma=1e-300, n_clusters=1)
-    settle(explorer)
+    choose(explorer, sigma=1e-300, n_clusters=1)
     assert "20 draws found 0 points" in text(one, "kg-neighbors")
     assert len(source(one.figures()[1], "boxes").data["left"]) == 0
 
@@ -74,8 +66,7 @@ def test_rounds_are_played(explore):
     settle(explorer)
     assert rounds.adjacency.nnz < explorer.graph.adjacency.nnz / 3
     assert np.count_nonzero(image(rounds.figures()[0])) < np.count_nonzero(before)
-    explorer.session.state.choose(n_rounds=4)
-    settle(explorer)
+    choose(explorer, n_rounds=4)
     assert rounds.player.end == 4
 
 
@@ -106,8 +97,7 @@ def test_points_in_the_space_of_the_eigenvectors(explore):
     )
     np.testing.assert_allclose(placed, expected / np.abs(expected).max(axis=0))
     np.testing.assert_array_equal(degrees.data["x"], explorer.graph.kernel_degrees)
-    explorer.session.state.selection = np.array([3, 4])
-    settle(explorer)
+    put(explorer, selection=np.array([3, 4]))
     assert embedding.selected.indices == [3, 4]
     part(spectral, "Horizontal eigenvector").value = 4
     settle(explorer)
@@ -134,8 +124,7 @@ def test_conductances_are_drawn_of_every_cluster():
 def test_four_graphs_are_compared(explore):
     explorer = explore(MOONS, sigma=0.9, n_clusters=2)
     state, compare = explorer.session.state, view(explorer, "compare")
-    state.view = "compare"
-    settle(explorer)
+    put(explorer, view="compare")
     rows = {name: values for name, *values in compare.rows()}
     assert rows["Edges"][3] == 200 * 199 // 2
     assert all(value is not None for value in rows["Megabytes"])

@@ -10,7 +10,8 @@ import panel as pn
 import pytest
 from bokeh.document import Document
 from bokeh.models import Axis
-from explorer_objects import PATIENCE, give_file, settle, view, widget
+from explorer_actions import give_file, put, settle
+from explorer_objects import view, widget
 from hostile import NAME, TEXTS, bad_cell, table
 from kdegraph_explorer.exports import session_file
 from kdegraph_explorer.uploads import StoredFile
@@ -88,11 +89,9 @@ def test_foreign_text_reaches_the_browser_in_known_places_only(explorer):
     page = pn.Column(*explorer.sections())
     seen = set()
     for name in names:
-        state.param.update(horizontal=name, vertical=names[0], tables=True)
-        settle(explorer)
+        put(explorer, horizontal=name, vertical=names[0], tables=True)
     for key in state.param.view.objects:
-        state.view = key
-        settle(explorer)
+        put(explorer, view=key)
     state.error = f"this cannot be: {' '.join(TEXTS.values())}"
     for kind, name, string in sent(page):
         if kind == "Text":
@@ -104,10 +103,8 @@ def test_foreign_text_reaches_the_browser_in_known_places_only(explorer):
 
 def test_messages_are_text(explorer):
     state = explorer.session.state
-    explorer.session.sources["upload"].file = StoredFile.of("a" + NAME, bad_cell())
-    explorer.session.wait(PATIENCE)
-    explorer.session.sources["upload"].incomplete = False
-    explorer.session.wait(PATIENCE)
+    put(explorer.session, "upload", file=StoredFile.of("a" + NAME, bad_cell()))
+    put(explorer.session, "upload", incomplete=False)
     settle(explorer)
     assert repr(TEXTS["frame"]) in state.error
     shown = {string for kind, _, string in sent(pn.Column(*explorer.sections())) if kind == "Text"}
@@ -122,8 +119,7 @@ def test_choices_are_shown_without_icons_and_names_of_axes_are_no_formulas(explo
     (option,) = (option for option in model.data.options if "material/" in option)
     axis._process_events({"value": option})
     assert state.horizontal == TEXTS["icon"]
-    state.param.update(horizontal=TEXTS["tex"], vertical=TEXTS["image"])
-    settle(explorer)
+    put(explorer, horizontal=TEXTS["tex"], vertical=TEXTS["image"])
     figures = view(explorer, state.view).figures()
     labels = {axis.axis_label for figure in figures for axis in figure.select(Axis)}
     assert {type(label).__name__ for label in labels} == {"PlainText"}

@@ -9,7 +9,8 @@ import threading
 
 import kdegraph_explorer.uploads as uploads
 import pytest
-from explorer_objects import PATIENCE, TABLE, TWO_PAIRS, controls, settle
+from explorer_actions import PATIENCE, TABLE, TWO_PAIRS, put, settle, until
+from explorer_objects import controls
 from kdegraph import datasets
 from kdegraph_explorer import projection
 from kdegraph_explorer.exports import session_file
@@ -51,12 +52,6 @@ class Page:
     def answer(self, key, start, **rest):
         """Send one message about a part."""
         self._button._handle_msg({"file": key, "start": start, **rest})
-
-
-def until(explorer, holds):
-    """Deliver messages until something holds."""
-    while not holds():
-        explorer.session.mailbox.drain()
 
 
 @pytest.fixture
@@ -272,8 +267,7 @@ def test_a_session_file_is_parsed_by_another_thread_without_its_data(explorer, p
         return parse(text)
 
     monkeypatch.setattr(session_file.json, "loads", loads)
-    explorer.session.sources["upload"].file = StoredFile.of("few.csv", b"a,b\n1,2\n3,4\n5,7\n")
-    settle(explorer)
+    put(explorer, "upload", file=StoredFile.of("few.csv", b"a,b\n1,2\n3,4\n5,7\n"))
     explorer.layout.toolbar.open(StoredFile.of("zoo.json", content))
     settle(explorer)
     assert explorer.session.state.dataset.name == "zoo.csv"

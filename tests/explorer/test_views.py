@@ -1,14 +1,14 @@
 """Views as objects: what they would show, and what they set."""
 
 import threading
-import time
 
 import numpy as np
 import pytest
 from bokeh.document import Document
 from bokeh.events import MouseMove, PanStart, SelectionGeometry, Tap
 from bokeh.models import LassoSelectTool, PanTool
-from explorer_objects import PATIENCE, TWO_PAIRS, happen, image, settle, source, view, widget
+from explorer_actions import PATIENCE, TWO_PAIRS, choose, put, settle, until
+from explorer_objects import happen, image, source, view, widget
 from kdegraph import datasets
 from kdegraph_explorer.drawing.painter import MAX_GLYPHS, Painter
 from kdegraph_explorer.drawing.palette import cluster_colors
@@ -53,11 +53,9 @@ def test_points_are_colored_by_cluster_edges_can_be_hidden_and_the_status_says_w
 
 def test_a_view_has_the_theme_of_the_notebook_when_it_opens_and_when_it_comes_back(explore):
     explorer = explore(TWO_PAIRS, sigma=1.0, n_clusters=2)
-    state = explorer.session.state
     explorer.layout.tabs.dark_theme = True  # as the browser reports of what it shows
     for key in ("spectral", "points", "spectral"):
-        state.view = key
-        settle(explorer)
+        put(explorer, view=key)
         parts = explorer.views[key].__panel__().select(MaterialComponent)
         assert all(part.dark_theme for part in parts)
         assert parts or key == "points"
@@ -74,8 +72,7 @@ def test_moving_sigma_leaves_the_knn_plot_alone(explore):
     explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_clusters=2)
     kde, knn = view(explorer, "points").figures()
     before = image(kde), image(knn)
-    explorer.session.state.choose(sigma=0.25)
-    settle(explorer)
+    choose(explorer, sigma=0.25)
     assert image(kde) is not before[0]
     assert image(knn) is before[1]
 
@@ -95,12 +92,8 @@ def test_old_edges_never_lie_under_new_points(explore, monkeypatch):
         "data", lambda attr, before, after: seen.append(list(source(figure, "image").data["image"]))
     )
     old = source(figure, "image").data["image"][0]
-    session.state.dataset = datasets.Dataset(datasets.make("blobs", n=90, seed=0).X, sigma=0.8)
-    session.wait(PATIENCE)
-    end = time.monotonic() + PATIENCE
-    while not (seen and len(source(figure, "points").data["x"]) == 90):
-        assert time.monotonic() < end
-        session.mailbox.drain()
+    put(session, dataset=datasets.Dataset(datasets.make("blobs", n=90, seed=0).X, sigma=0.8))
+    until(session, lambda: seen and len(source(figure, "points").data["x"]) == 90)
     assert not any(old is image for images in seen for image in images)
     assert source(figure, "image").data["image"] == []
     go_on.set()
@@ -176,8 +169,7 @@ def test_segmentation_lies_over_the_picture_where_there_is_one(explore):
     assert not picture.applies(state)
     assert "picture" not in explorer.layout.tabs.options.values()
     explorer.session.sources["photographs"].pixels = 1000
-    state.source = "photographs"
-    settle(explorer)
+    put(explorer, source="photographs")
     assert picture.applies(state)
     kde, knn = picture.figures()
     overlay = source(kde, "segments").data["image"][0]

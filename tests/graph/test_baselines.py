@@ -6,14 +6,11 @@ import numpy as np
 import oracle
 import pytest
 import scipy.sparse
-from kdegraph import Cancelled
 from kdegraph.bandwidth import estimate_sigma
 from kdegraph.baselines import full_graph, knn_graph
 from kdegraph.costs import NEIGHBOR_COSTS
 from kdegraph.geometry.kernels import Kernel
-from kdegraph.geometry.neighbors import duplicate_groups
-from kdegraph.runtime.memory import available_memory, format_bytes
-from promises import cancel, check_reports, check_threads
+from promises import check_threads
 from sampled import check_matrix
 from scipy.spatial.distance import pdist, squareform
 
@@ -265,48 +262,3 @@ def test_sigma_of_many_points_is_sampled_and_repeatable():
 )
 def test_sigma_where_it_is_not_obvious(points, expected):
     assert estimate_sigma(points) == pytest.approx(expected, rel=1e-12)
-
-
-def test_sigma_scales_with_the_data():
-    X = np.random.default_rng(0).random((100, 2))
-    for factor in (1e-300, 1e-5, 1e9, 1e300):
-        assert estimate_sigma(X * factor) == pytest.approx(estimate_sigma(X) * factor, rel=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("call", "stage"),
-    [
-        (lambda X, p: full_graph(X, sigma=0.1, progress=p), "full graph"),
-        (lambda X, p: knn_graph(X, progress=p), "nearest neighbors"),
-    ],
-)
-def test_progress_reaches_the_end_and_can_cancel(call, stage):
-    X = np.random.default_rng(0).random((5000, 2))
-    seen = []
-    call(X, lambda name, fraction: seen.append((name, fraction)))
-    assert check_reports(seen) == [stage]
-    assert seen[-1][1] == 1.0
-    with pytest.raises(Cancelled):
-        call(X, cancel)
-
-
-def test_duplicate_groups_partition_the_points():
-    X = np.random.default_rng(0).integers(0, 4, (200, 2)).astype(float)
-    order, starts = duplicate_groups(X)
-    assert sorted(order) == list(range(200))
-    groups = np.split(order, starts[1:])
-    assert len(groups) == len(np.unique(X, axis=0))
-    for group in groups:
-        assert (X[group] == X[group[0]]).all()
-        assert (np.diff(group) > 0).all()
-
-
-def test_memory_in_words():
-    assert available_memory() > 2**20
-    assert [format_bytes(n) for n in (0, 1023, 2048, 3 * 2**30, 5000 * 2**40)] == [
-        "0 bytes",
-        "1023 bytes",
-        "2.0 KiB",
-        "3.0 GiB",
-        "5000.0 TiB",
-    ]

@@ -5,7 +5,6 @@ from itertools import pairwise
 
 import kdegraph
 import numpy as np
-import oracle
 import pytest
 from kdegraph import datasets
 from kdegraph.explain import adjacency_after, halvings, kernel_values, sample_of, sampling_tree
@@ -45,25 +44,11 @@ def test_every_halving_is_one_of_the_half_before(graph):
     assert steps[-1].chosen[1] - steps[-1].chosen[0] == 1
 
 
-def test_isolated_point_has_no_halving():
-    X = np.array([[0.0, 0.0], [0.1, 0.0], [1e6, 0.0]])
-    graph = kdegraph.similarity_graph(X, sigma=0.1, n_rounds=4, seed=0)
-    assert halvings(graph, sampling_tree(X), 2, 0) == []
-
-
-@pytest.mark.parametrize(("n_points", "fewest", "most"), [(1, 0, 0), (2, 1, 1), (3, 1, 2)])
-def test_halvings_of_few_points(n_points, fewest, most):
-    X = np.arange(2.0 * n_points).reshape(-1, 2)
+@pytest.mark.parametrize(("places", "numbers"), [((0, 1e6), {0}), ((0,), {0}), ((0, 1, 2), {1, 2})])
+def test_isolated_and_few_points_have_few_halvings(places, numbers):
+    X = np.array(places, dtype=float)[:, None]
     graph = kdegraph.similarity_graph(X, sigma=2.0, n_rounds=3, seed=0)
-    assert fewest <= len(halvings(graph, sampling_tree(X), 0, 0)) <= most
-
-
-@pytest.mark.parametrize("kernel", oracle.KERNELS)
-def test_kernel_values_are_those_of_the_formula(kernel):
-    X = np.random.default_rng(0).normal(size=(20, 3))
-    graph = kdegraph.similarity_graph(X, sigma=0.8, kernel=kernel, n_rounds=2, seed=0)
-    expected = oracle.full_graph(X, kernel, 0.8)[4]
-    np.testing.assert_allclose(kernel_values(graph, 4), expected, rtol=1e-12)
+    assert len(halvings(graph, sampling_tree(X), 0, 0)) in numbers
 
 
 def test_all_rounds_give_the_graph_and_fewer_give_its_part(graph):

@@ -4,7 +4,6 @@ import itertools
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-import kdegraph
 import numpy as np
 import oracle
 import programs
@@ -185,13 +184,6 @@ def test_sampler_auto():
     assert similarity_graph(X, sigma=1.0).draws == "independent"
     assert similarity_graph(X, sigma=1.0, kde="direct").sampler == "recursive"
     assert similarity_graph(X, sigma=1.0, sampler="recursive").draws == "stratified"
-
-
-def test_sigma_auto_is_the_estimate():
-    X = cloud(400)
-    graph = similarity_graph(X, seed=1)
-    assert graph.sigma == pytest.approx(kdegraph.estimate_sigma(X, seed=0))
-    assert (graph.neighbors >= 0).all()
 
 
 def test_attributes_say_what_ran():

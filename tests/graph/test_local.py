@@ -173,11 +173,12 @@ def test_samplers_that_need_one_bandwidth_say_so(sampler):
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
 def test_values_of_one_point_are_explained(kernel):
     X, sigma = scattered(3, seed=8)
-    graph = similarity_graph(X, sigma=sigma, kernel=kernel, alpha=0.5, eps=1e-12, seed=0)
-    W = exact(X, kernel, sigma, 0.5).astype(float)
-    for point in (0, 50, 119):
-        values = explain.kernel_values(graph, point)
-        assert np.allclose(values, W[point], rtol=1e-9, atol=0)
+    for given, alpha in ((sigma, 0.5), (0.8, 0.0)):
+        graph = similarity_graph(X, sigma=given, kernel=kernel, alpha=alpha, eps=1e-12, seed=0)
+        W = exact(X, kernel, np.broadcast_to(given, len(X)), alpha).astype(float)
+        for point in (0, 50, 119):
+            values = explain.kernel_values(graph, point)
+            assert np.allclose(values, W[point], rtol=1e-9, atol=0)
 
 
 def test_first_rounds_are_those_of_the_graph():

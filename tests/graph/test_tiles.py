@@ -22,7 +22,6 @@ import pytest
 import scipy.sparse
 from kdegraph import Cancelled, TiledGraph, datasets, similarity_graph
 from kdegraph.tiles.folder import Folder
-from promises import check_reports
 from pyarrow import parquet
 from sampled import PARAMETERS, assert_same_graph
 from tiled import N, lazy
@@ -389,16 +388,6 @@ def test_bad_input_is_an_error(X, parameters, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         similarity_graph(X, **parameters, store=tmp_path / "graph")
     assert not list(tmp_path.glob("**/*.npy"))
-
-
-def test_progress_names_the_stages_and_never_falls():
-    reports = []
-    similarity_graph(
-        lazy(moons()), sigma=0.1, seed=0, progress=lambda *report: reports.append(report)
-    )
-    stages = ["points", "tree", "kernel degrees", "samples", "graph"]
-    assert check_reports(reports) == stages
-    assert reports[-1] == ("graph", 1.0)
 
 
 def test_a_graph_that_does_not_fit_into_memory_is_not_read(monkeypatch):

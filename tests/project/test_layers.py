@@ -10,7 +10,6 @@ from pathlib import Path
 import kdegraph
 import kdegraph_explorer
 import programs
-import pytest
 
 CORE = Path(kdegraph.__file__).parent
 MODULES = sorted(CORE.rglob("*.py"))
@@ -201,26 +200,14 @@ def names_of_the_core(tree):
 
 
 def test_explorer_uses_public_names_of_the_core_only():
+    found = []
     for path in EXPLORER_MODULES:
         for module, name in names_of_the_core(ast.parse(path.read_text())):
+            found.append((module, name))
             assert module in PUBLIC_MODULES, f"{module}, which {path} imports, is not public"
             public = importlib.import_module(module).__all__
             assert name in public, f"{module}.{name}, which {path} uses, is not public"
-
-
-@pytest.mark.parametrize(
-    ("code", "found"),
-    [
-        ("import kdegraph\nkdegraph.spectral.x", [("kdegraph", "spectral")]),
-        ("import kdegraph.kde\nkdegraph.kde.x", [("kdegraph.kde", "x")]),
-        ("from kdegraph.kde import x as y", [("kdegraph.kde", "x")]),
-        ("from kdegraph import datasets as d\nd.y", [("kdegraph.datasets", "y")]),
-        ("def f():\n    from kdegraph import x", [("kdegraph", "x")]),
-        ("from .kdegraph import x\nimport numpy", []),
-    ],
-)
-def test_imports_of_the_core_are_found(code, found):
-    assert list(names_of_the_core(ast.parse(code))) == found
+    assert {("kdegraph.explain", "halvings"), ("kdegraph", "similarity_graph")} <= set(found)
 
 
 # Every private name of a library that the explorer uses, its files, and the reason. Names without

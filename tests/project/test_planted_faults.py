@@ -1,4 +1,4 @@
-"""The faults of `planted_faults.py` still fit the source; the program itself takes many minutes."""
+"""The faults of `planted_faults.txt` still fit the source; planting all of them takes long."""
 
 import shutil
 

@@ -12,11 +12,6 @@ def test_every_file_of_the_subset_exists():
     assert not missing
 
 
-def test_all_supported_pythons_are_tried():
-    assert versions.PYTHONS == ["3.11", "3.12", "3.13"]
-    assert versions.PYTHONS[0] == versions.OLDEST
-
-
 def test_bounds_below_what_was_installed_are_named(monkeypatch):
     extras = {"explorer": ["a>=1.0"], "notebook": ["kdegraph[explorer]"], "dask": ["B_c[x]>=2"]}
     project = {"dependencies": ["d>=3,<4"], "optional-dependencies": extras}
@@ -39,18 +34,6 @@ def test_one_failure_or_no_trial_is_a_failure():
         assert versions.succeeded(rows)
     for rows in ([RAN, {"passed": 8, "failed": 1}], [RAN, {"failed": "not run"}], [missing], []):
         assert not versions.succeeded(rows)
-
-
-def test_the_table_has_a_line_for_each_trial():
-    rows = [
-        {"Python": "3.11", "set": "lowest", "numpy": "2.0.0", **RAN, "seconds": 5},
-        {"Python": "3.13", "set": "newest", "passed": "missing"},
-    ]
-    head, first, second = versions.table(rows).splitlines()
-    assert head.split() == list(versions.COLUMNS)
-    assert first.split()[:3] == ["3.11", "lowest", "2.0.0"]
-    assert first.split()[-3:] == ["9", "0", "5"]
-    assert second.split()[-3:] == ["missing", "-", "-"]
 
 
 def test_environments_stay_out_of_the_repository(tmp_path):

@@ -1,7 +1,7 @@
 """The state of the explorer, without a page: choices in, results out, and back."""
 
 import numpy as np
-from explorer_objects import PATIENCE
+from explorer_actions import put, undo
 from kdegraph import datasets
 from sklearn.metrics import adjusted_rand_score
 
@@ -16,12 +16,10 @@ def test_choices_and_results(sessions):
     assert adjusted_rand_score(data.y, state.outcome("kde").labels) > 0.95
     assert adjusted_rand_score(data.y, state.outcome("knn").labels) > 0.95
 
-    state.n_clusters = 3
-    session.wait(PATIENCE)
+    put(session, n_clusters=3)
     assert len(np.unique(state.outcome("kde").labels)) == 3
     assert state.outcome("kde").graph is graph
 
-    session.history.undo()
-    session.wait(PATIENCE)
+    undo(session)
     assert state.n_clusters == 2
     assert adjusted_rand_score(data.y, state.outcome("kde").labels) > 0.95

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import scipy.sparse.csgraph
-from graphs import complete, cycle
-from kdegraph.spectral.checked_graph import ORDER_MATTERS_ABOVE, check_adjacency, graph_parts
+from graphs import cycle
+from kdegraph.spectral.checked_graph import ORDER_MATTERS_ABOVE, check_adjacency
 from kdegraph.spectral.components import breadth_first_order, connected_components
 
 
@@ -51,16 +51,6 @@ def test_breadth_first_order_goes_through_the_levels_of_every_component(n_edges)
         members = order[component[order] == number]
         levels = scipy.sparse.csgraph.shortest_path(A, unweighted=True, indices=members[0])[members]
         assert (np.diff(levels) >= 0).all()
-
-
-def test_graph_objects_tell_their_points_and_order_and_matrices_do_not():
-    A = complete(4)
-    assert graph_parts(A) == (A, None, None, None)
-    only_matrix = SimpleNamespace(adjacency=A)
-    assert graph_parts(only_matrix) == (A, None, None, None)
-    points, order = np.zeros((4, 1)), np.arange(4)
-    graph = SimpleNamespace(adjacency=A, points=points, order=order, kernel="laplacian")
-    assert graph_parts(graph) == (A, points, order, "laplacian")
 
 
 def test_order_of_large_graphs_is_the_one_given_or_found():

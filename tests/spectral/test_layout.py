@@ -4,7 +4,7 @@ import kdegraph
 import numpy as np
 import pytest
 import scipy.sparse
-from kdegraph import Cancelled, datasets, graph_layout, layout, spectral_clustering
+from kdegraph import datasets, graph_layout, layout, spectral_clustering
 from kdegraph.runtime.random import stream, uniform
 from kdegraph.spectral.checked_graph import check_adjacency
 from sklearn.datasets import load_digits
@@ -162,20 +162,6 @@ def test_neither_self_loops_nor_the_unit_of_weights_matter(monkeypatch):
     for same in (2.0**-900 * weights, weights + 5.0 * np.eye(N)):
         found = layout.place(check_adjacency(same), eigenvectors, 3, 0)
         np.testing.assert_allclose(found, expected, atol=1e-9)
-
-
-def test_progress_and_cancellation():
-    graph = some_graph()
-    reports = []
-    graph_layout(graph, progress=lambda *report: reports.append(report))
-    assert reports[-1] == ("layout", 1.0)
-
-    def cancel(stage, fraction):
-        if stage == "layout":
-            raise Cancelled("enough")
-
-    with pytest.raises(Cancelled, match="enough"):
-        graph_layout(graph, progress=cancel)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,60 @@
+"""Progress of functions that take a while: stages, fractions that rise, and cancelling."""
+
+import kdegraph
+import pytest
+from kdegraph import Cancelled, datasets, similarity_graph
+from kdegraph.automatic import count_clusters
+from promises import check_reports
+from tiled import lazy
+
+X = datasets.make("moons", n=6000, seed=0).X
+SPECTRAL = ["components", "eigenvectors"]
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return similarity_graph(X, sigma=0.15, n_rounds=20, seed=0)
+
+
+CALLS = {
+    "full graph": (
+        lambda _, **how: kdegraph.full_graph(X[:5000], sigma=0.1, **how),
+        ["full graph"],
+    ),
+    "k-NN graph": (lambda _, **how: kdegraph.knn_graph(X, **how), ["nearest neighbors"]),
+    "by tiles": (
+        lambda _, **how: similarity_graph(lazy(X), sigma=0.1, seed=0, **how),
+        ["points", "tree", "kernel degrees", "samples", "graph"],
+    ),
+    "spectrum": (lambda graph, **how: kdegraph.spectrum(graph, 8, **how), SPECTRAL),
+    "approximate spectrum": (
+        lambda graph, **how: kdegraph.spectrum(graph, 8, approximate=True, **how),
+        SPECTRAL,
+    ),
+    "clusters": (
+        lambda graph, **how: kdegraph.spectral_clustering(graph, 7, seed=0, **how),
+        [*SPECTRAL, "k-means"],
+    ),
+    "layout": (lambda graph, **how: kdegraph.graph_layout(graph, **how), [*SPECTRAL, "layout"]),
+    "number of clusters": (lambda _, **how: count_clusters(X[:300], seed=0, **how), None),
+}
+
+
+@pytest.mark.parametrize(("call", "expected"), CALLS.values(), ids=CALLS)
+def test_reports_rise_within_each_stage_and_each_stage_can_be_cancelled(graph, call, expected):
+    reports = []
+    call(graph, progress=lambda *report: reports.append(report))
+    stages = list(dict.fromkeys(stage for stage, _ in reports))
+    if expected is not None:  # several graphs are made one after the other
+        assert check_reports(reports) == stages == expected
+        assert reports[-1][1] == 1.0 or stages[-1] in ("eigenvectors", "k-means")
+    if "eigenvectors" in stages:  # each product with the matrix
+        assert [stage for stage, _ in reports].count("eigenvectors") > 10
+    for at in stages:
+
+        def cancel(stage, fraction, at=at):
+            if stage == at:
+                raise Cancelled(at)
+
+        with pytest.raises(Cancelled, match=at):
+            call(graph, progress=cancel)
