@@ -9,6 +9,7 @@ from scipy.stats import rankdata
 
 from kdegraph.io.dataset import Dataset
 from kdegraph.io.frames import as_table
+from kdegraph.io.mixed import codes_of
 from kdegraph.io.table import Column, Table
 from kdegraph.stability import SURE
 from kdegraph.summary import in_html, in_short
@@ -343,7 +344,7 @@ def _quantile(values, share):
 
 
 def _compare_categories(column, groups):
-    names, codes = column.codes()
+    names, codes = codes_of(column)
     known = codes < len(names)
     totals = np.bincount(codes[known], minlength=len(names))
     for group in groups:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from kdegraph import describe_clusters
 from kdegraph.datasets import Table
+from kdegraph.io.mixed import codes_of
 
 from ..point_columns import columns_of, shortened, values_of
 
@@ -58,7 +59,7 @@ def contrast(dataset, members, probabilities):
 def histogram(column, members, difference):
     """Return the `Histogram` of a column in which the points differ from the others."""
     if difference.kind == "category":
-        return _of_values(*column.codes(), members)
+        return _of_values(*codes_of(column), members)
     known = np.isfinite(column.values)
     values, own = column.values[known], members[known]
     low, high = np.quantile(values, [OUTER, 1 - OUTER], method="inverted_cdf")
