@@ -271,7 +271,7 @@ class Pipeline:
         If nothing has changed, the same object as in the last outcome is returned, so that views
         notice.
         """
-        colors = align(labels, self._color_reference(method, request.dataset, reference))
+        colors = self._aligned(method, request.dataset, labels, reference)
         last = self._same_data(request).get(method)
         return last.colors if last is not None and np.array_equal(colors, last.colors) else colors
 
@@ -356,16 +356,16 @@ class Pipeline:
         """Return whether the value of a stage is in memory."""
         return name in self._memory and self._memory[name][0] == key
 
-    def _color_reference(self, method, dataset, kde):
-        """Return the labels whose numbers the colors follow.
-
-        They are those of the last result, the true ones, or for k-NN those of the KDE graph.
+    def _aligned(self, method, dataset, labels, kde):
+        """Number the clusters as in the last result, as the true ones, or for k-NN as those of the
+        KDE graph.
         """
         if method != "kde":
-            return kde.colors
+            return align(labels, kde.colors)
         if self._result is not None and self._result.request.dataset is dataset:
-            return self._result.outcomes["kde"].colors
-        return dataset.y
+            return align(labels, self._result.outcomes["kde"].colors)
+        # There may be fewer clusters than true ones: no number is left out.
+        return np.unique(align(labels, dataset.y), return_inverse=True)[1]
 
 
 def max_products(adjacency):

@@ -241,6 +241,14 @@ def test_colors_follow_the_reference():
     assert align(np.array([0, 1, 2, 3]), np.array([0, 0, 0, 0])).max() <= 3
 
 
+def test_fewer_clusters_than_true_ones_have_numbers_without_a_gap():
+    moons = datasets.make("moons", n=200, seed=0)
+    y = np.where(moons.y == 1, 2, np.arange(200) % 3 == 0)
+    request = Request(datasets.Dataset(moons.X, y), sigma=0.2, n_clusters=2)
+    colors = Pipeline().run(request, silent, silent).outcomes["kde"].colors
+    assert colors.tolist() == moons.y.tolist()
+
+
 def test_points_of_slow_work_are_shown_before_its_result(sessions, monkeypatch):
     session = sessions(MOONS, n_clusters=2)
     state, before = session.state, session.state.dataset
