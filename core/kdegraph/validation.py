@@ -106,7 +106,10 @@ def check_estimator_points(estimator: Any, X: Any, fitted: Any = None, **options
 
     refuse_masked(X, "X")
     check_sparse(X, "X")
-    X = validate_data(estimator, X, accept_sparse="csr", order="C", **options)
+    try:
+        X = validate_data(estimator, X, accept_sparse="csr", order="C", **options)
+    except OverflowError as error:
+        raise ValueError(f"X has a number beyond the range of float64: {error}") from None
     points = check_points(X, keep_single=True, keep_sparse=True)
     if fitted is None or isinstance(points, SparsePoints) == isinstance(fitted, SparsePoints):
         return points
