@@ -200,7 +200,8 @@ def test_what_is_no_graph_is_refused(name, kind):
 def test_any_value_of_a_parameter_is_used_or_refused(name):
     function = getattr(kdegraph, name, None) or getattr(diagnosis, name)
     known = list(inspect.signature(function).parameters)[1:]
-    known = [parameter for parameter in known if parameter != "progress"]
+    flags = ("progress", "approximate", "omit_isolated")
+    known = [parameter for parameter in known if parameter not in flags]
 
     @FEWER
     @given(options=st.dictionaries(st.sampled_from(known), any_value, min_size=1, max_size=2))
