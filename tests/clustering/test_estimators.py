@@ -232,6 +232,12 @@ def test_bad_parameters_are_refused_when_fitted(parameters, message):
         model.fit(X)
 
 
+def test_a_number_beyond_float64_is_refused():
+    for estimator in (kdegraph.KDESpectralClustering(), kdegraph.SimilarityGraphTransformer()):
+        with pytest.raises(ValueError, match="X has a number beyond the range of float64"):
+            estimator.fit([[10**400], [1]])
+
+
 def test_one_point_is_one_cluster():
     model = KDESpectralClustering(1, sigma=1.0).fit([[1.0, 2.0]])
     assert model.labels_.tolist() == [0]

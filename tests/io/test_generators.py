@@ -89,6 +89,8 @@ def test_knn_falls_apart_on_clumps_and_the_kernel_graph_does_not():
         ({"noise": "much"}, TypeError, "noise"),
         ({"noise": 1j}, TypeError, "noise"),
         ({"seed": -3}, ValueError, "seed"),
+        ({"n": 2**62}, MemoryError, "points need about .* TiB, and .* are available"),
+        ({"n": 10**400}, MemoryError, "points need about"),
     ],
 )
 def test_make_refuses(arguments, error, message):
