@@ -135,7 +135,7 @@ def place(graph, eigenvectors, n_components, seed, progress=None):
             places,
             moved,
             1.0 - epoch / n_epochs,
-            seed,
+            np.uint64(seed),
             epoch,
             progress=partial_progress(progress, epoch / n_epochs, (epoch + 1) / n_epochs),
         )

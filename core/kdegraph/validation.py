@@ -229,7 +229,7 @@ def check_positive(value: Any, name: str) -> float:
 def check_fraction(value: Any, name: str) -> float:
     """Return `value`, a number or an array of shape (), as a float from 0 to 1, both included."""
     value = check_real(value, name, "a number from 0 to 1")
-    if not 0 <= float(value) <= 1:
+    if not 0 <= value <= 1:
         raise ValueError(f"{name} must lie in [0, 1], got {value!r}")
     return float(value)
 

@@ -232,6 +232,15 @@ def test_bad_parameters_are_refused_when_fitted(parameters, message):
         model.fit(X)
 
 
+def test_a_new_point_at_one_of_two_places_belongs_there():
+    """Its own bandwidth is the smallest number, and factors of distances would overflow."""
+    X = np.repeat([[2.0], [-2.5]], 13, axis=1)
+    for kind in (np.asarray, scipy.sparse.csr_array):
+        model = KDESpectralClustering(sigma="local", random_state=0).fit(kind(X))
+        np.testing.assert_array_equal(model.predict_proba(kind(X[:1])).sum(axis=1), [1.0])
+        assert model.predict(kind(X[:1]))[0] == model.labels_[0]
+
+
 def test_a_number_beyond_float64_is_refused():
     for estimator in (kdegraph.KDESpectralClustering(), kdegraph.SimilarityGraphTransformer()):
         with pytest.raises(ValueError, match="X has a number beyond the range of float64"):

@@ -78,6 +78,7 @@ def lying_npy():
         (b"\x93NUMPY\x01\x00\x10\x00" + b"__import__('os')", "damaged NPY header"),
         (b"\x93NUMPY\x09\x00" + b"\0" * 20, "not an NPY array|version"),
         (b"\x93NUMPY", "not an NPY array"),
+        (npy_bytes(np.eye(3)).replace(b"(3, 3)", b"(-1, 3)"), r"header: its shape is \(-1, 3\)"),
         (lying_npy(), r"promises 7276\.0 TiB of data, 80 bytes are there"),
     ],
 )

@@ -178,6 +178,12 @@ def test_progress_and_cancellation():
         graph_layout(graph, progress=cancel)
 
 
+def test_every_seed_of_64_bits_is_one():
+    graph = np.ones((5, 5))
+    assert np.isfinite(graph_layout(graph, seed=2**64 - 1)).all()
+    assert (graph_layout(graph, seed=2**64 - 1) != graph_layout(graph, seed=2**63)).any()
+
+
 @pytest.mark.parametrize(
     ("graph", "n_components", "error"),
     [

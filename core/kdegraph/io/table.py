@@ -510,7 +510,7 @@ class Table:
     def _check_features(self, features, mixed) -> None:
         """Refuse a table without features, and columns that cannot be features."""
         if not features:
-            found = ", ".join(f"{c.name!r} ({c.kind})" for c in self.columns[:20])
+            found = ", ".join(f"{c.name[:40]!r} ({c.kind})" for c in self.columns[:10])
             raise ValueError(
                 f"{self.name or 'the table'} has no column of numbers to use as a feature; "
                 f"found {found or 'no columns'}"
