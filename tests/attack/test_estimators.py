@@ -11,21 +11,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 FEWER = settings(max_examples=max(1, settings.default.max_examples // 5))
-OPTIONS = st.fixed_dictionaries(
-    {"n_clusters": st.one_of(st.just("auto"), st.integers(1, 6))},
-    optional={
-        "metric": st.sampled_from(["euclidean", "cosine"]),
-        "sigma": st.sampled_from([None, "auto", "local", "moderate", 1.0, 1e-9, 1e9]),
-        "perplexity": st.sampled_from([None, 2.0, 5.0]),
-        "noise": st.sampled_from([None, 0.5, 1.0]),
-        "smallest_component": st.sampled_from(["auto", 1, 3]),
-        "embedding": st.sampled_from(["soft", "softer", "degree", "row", "plain"]),
-        "assign_labels": st.sampled_from(["kmeans", "cluster_qr"]),
-        "alpha": st.sampled_from([0.0, 0.5, 1.0]),
-        "kernel": st.sampled_from(["gaussian", "exponential", "laplacian"]),
-        "max_clusters": st.integers(1, 8),
-    },
-)
+CLUSTERS = {"n_clusters": st.one_of(st.just("auto"), st.integers(1, 6))}
+OF_MATRICES = {
+    "alpha": st.sampled_from([0.0, 0.5, 1.0]),
+    "smallest_component": st.sampled_from(["auto", 1, 3]),
+    "kernel": st.sampled_from(["gaussian", "exponential", "laplacian"]),
+    "assign_labels": st.sampled_from(["kmeans", "cluster_qr"]),
+    "max_clusters": st.integers(1, 8),
+}
+OF_POINTS = {
+    "metric": st.sampled_from(["euclidean", "cosine"]),
+    "sigma": st.sampled_from([None, "auto", "local", "moderate", 1.0, 1e-9, 1e9]),
+    "perplexity": st.sampled_from([None, 2.0, 5.0]),
+    "noise": st.sampled_from([None, 0.5, 1.0]),
+    "embedding": st.sampled_from(["soft", "softer", "degree", "row", "plain"]),
+}
 WORDS = ("X", "sigma", "perplexity", "noise", "alpha", "embedding", "n_clusters", "max_clusters")
 WORDS += ("metric", "kernel", "assign_labels", "adjacency", "smallest_component", "affinity")
 
@@ -60,7 +60,7 @@ def check_new(model, new):
 @given(
     X=tables(n=(1, 40), scales=(-150, 150)),
     new=tables(n=(1, 5), scales=(-150, 150)),
-    options=OPTIONS,
+    options=st.fixed_dictionaries(CLUSTERS, optional=OF_MATRICES | OF_POINTS),
     format=st.sampled_from([None, None, *SPARSE]),
 )
 def test_points_have_clusters_and_new_points_belong_to_them(X, new, options, format):
@@ -82,19 +82,12 @@ def test_points_have_clusters_and_new_points_belong_to_them(X, new, options, for
     assert score is REFUSED or score <= 1
 
 
-MATRIX_OPTIONS = st.fixed_dictionaries(
-    {"n_clusters": st.one_of(st.just("auto"), st.integers(1, 6))},
-    optional={
-        "alpha": st.sampled_from([0.0, 0.5, 1.0]),
-        "smallest_component": st.sampled_from(["auto", 1, 3]),
-        "kernel": st.sampled_from(["gaussian", "exponential", "laplacian"]),
-        "assign_labels": st.sampled_from(["kmeans", "cluster_qr"]),
-    },
-)
-
-
 @FEWER
-@given(A=graphs(n=(1, 30)), options=MATRIX_OPTIONS, format=st.sampled_from([None, *SPARSE]))
+@given(
+    A=graphs(n=(1, 30)),
+    options=st.fixed_dictionaries(CLUSTERS, optional=OF_MATRICES),
+    format=st.sampled_from([None, *SPARSE]),
+)
 def test_precomputed_weights(A, options, format):
     given = A if format is None else scipy.sparse.csr_array(A).asformat(format)
     model = kdegraph.KDESpectralClustering(affinity="precomputed", random_state=0, **options)
@@ -108,7 +101,7 @@ def test_precomputed_weights(A, options, format):
 @FEWER
 @given(
     X=tables(n=(1, 30)),
-    options=MATRIX_OPTIONS,
+    options=st.fixed_dictionaries(CLUSTERS, optional=OF_MATRICES),
     sigma=st.sampled_from([None, "auto", "local", 1.0, 1e-200, 1e200]),
     format=st.sampled_from([None, None, *SPARSE]),
 )

@@ -153,40 +153,35 @@ def test_sparse_points_are_those_of_the_dense_array(X, format, data):
     assert (expected[graph.adjacency.nonzero()] > 0).all()
 
 
-# Each function of points, with a name for what its first argument is called.
+def with_defaults(function, **defaults):
+    def call(X, **options):
+        found = function(X, **defaults | options)
+        return getattr(found, "adjacency", found)
+
+    return call
+
+
+def fitted(estimator, method, **defaults):
+    defaults = {"random_state": 0} | defaults
+    return lambda X, **options: getattr(estimator(**defaults | options), method)(X)
+
+
+# Each function of points, with the name of its first argument.
 FUNCTIONS = {
-    "similarity_graph": (
-        "X",
-        lambda X, **options: kdegraph.similarity_graph(X, **{"seed": 0} | options).adjacency,
-    ),
-    "full_graph": ("X", lambda X, **options: kdegraph.full_graph(X, **{"sigma": 1.0} | options)),
-    "knn_graph": ("X", lambda X, **options: kdegraph.knn_graph(X, **{"n_neighbors": 1} | options)),
-    "kernel_sum": (
-        "sources",
-        lambda X, **options: kdegraph.kernel_sum(X, **{"sigma": 1.0} | options),
-    ),
-    "gauss_transform": (
-        "sources",
-        lambda X, **options: kdegraph.gauss_transform(X, **{"sigma": 1.0} | options),
-    ),
-    "estimate_sigma": (
-        "X",
-        lambda X, **options: kdegraph.estimate_sigma(X, **{"seed": 0} | options),
-    ),
+    "similarity_graph": ("X", with_defaults(kdegraph.similarity_graph, seed=0)),
+    "full_graph": ("X", with_defaults(kdegraph.full_graph, sigma=1.0)),
+    "knn_graph": ("X", with_defaults(kdegraph.knn_graph, n_neighbors=1)),
+    "kernel_sum": ("sources", with_defaults(kdegraph.kernel_sum, sigma=1.0)),
+    "gauss_transform": ("sources", with_defaults(kdegraph.gauss_transform, sigma=1.0)),
+    "estimate_sigma": ("X", with_defaults(kdegraph.estimate_sigma, seed=0)),
     "local_bandwidths": ("X", kdegraph.local_bandwidths),
     "KDESpectralClustering": (
         "X",
-        lambda X, **options: (
-            kdegraph.KDESpectralClustering(**{"random_state": 0, "n_rounds": 5} | options)
-            .fit(X)
-            .labels_
-        ),
+        fitted(kdegraph.KDESpectralClustering, "fit_predict", n_rounds=5),
     ),
     "SimilarityGraphTransformer": (
         "X",
-        lambda X, **options: kdegraph.SimilarityGraphTransformer(
-            **{"random_state": 0} | options
-        ).fit_transform(X),
+        fitted(kdegraph.SimilarityGraphTransformer, "fit_transform"),
     ),
 }
 every_function = pytest.mark.parametrize("name", FUNCTIONS)

@@ -134,13 +134,3 @@ def test_commands_read_any_table_or_say_in_a_line_why_not(table, data):
         assert len(result.stderr) < 2000
     elif "--json" in command:
         assert json.loads(result.stdout)["n_clusters"] >= 1
-
-
-@FEWER
-@given(frames())
-def test_text_tables_keep_all_rows(columns):
-    frame = pd.DataFrame(columns)
-    content = frame.to_csv(index=False).encode("utf-8", "surrogatepass")
-    table = attempt(lambda: datasets.read(content, filename="t.csv"), "t.csv")
-    if table is not REFUSED:
-        assert len(table.columns) == len(columns)

@@ -48,7 +48,8 @@ def read_npz(data, name, max_bytes):
             raise
         raise ValueError(f"{name} is a damaged NPZ archive: {error}") from None
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, OSError) as error:
-        raise ValueError(f"{name} is a damaged or encrypted NPZ archive: {error}") from None
+        found = str(error)[:200]
+        raise ValueError(f"{name} is a damaged or encrypted NPZ archive: {found}") from None
     except Exception as error:  # of a library that unpacks, such as zlib.error
         raise ValueError(f"{name} cannot be unpacked: {error}") from None
     first = next(iter(arrays))

@@ -66,7 +66,8 @@ def read_arff(data, name, max_bytes):
     try:
         found, meta = arff.loadarff(io.StringIO(text.decode()))
     except Exception as error:  # of many kinds, such as StopIteration
-        raise ValueError(f"{name} cannot be read as ARFF: {error or 'it is cut off'}") from None
+        found = str(error)[:200] or "it is cut off"
+        raise ValueError(f"{name} cannot be read as ARFF: {found}") from None
     return Table([number_or_text(key, found[key]) for key in meta.names()], name)
 
 
@@ -145,10 +146,17 @@ def _cloud(body, names, types, n, order, name, max_bytes):
     try:
         if order:
             kinds = [(f"f{i}", order + kind) for i, kind in enumerate(types)]
-            found = np.frombuffer(body, np.dtype(kinds), n)
+            row = np.dtype(kinds)
+            if any(row[i].kind not in "fiu" for i in range(len(row))):
+                raise ValueError(f"their types are {', '.join(types)[:100]}")
+            found = np.frombuffer(body, row, n)
             columns = [found[key] for key, _ in kinds]
         else:
-            found = np.loadtxt(io.BytesIO(body), max_rows=n, ndmin=2, usecols=range(len(names)))
+            if not body.strip():
+                raise ValueError("0 rows are there")
+            found = np.loadtxt(
+                io.BytesIO(body), max_rows=n, ndmin=2, usecols=range(len(names)), comments=None
+            )
             if len(found) < n:
                 raise ValueError(f"{len(found):,} rows are there")
             columns = list(found.T)

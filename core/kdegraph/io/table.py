@@ -544,7 +544,7 @@ class Table:
             if cell is None or (feature.numeric and not np.isfinite(cell))
         )
         if row in feature.bad:
-            what = f"is not a number: {feature.bad[row]!r}"
+            what = f"is not a number: {feature.bad[row][:80]!r}"
         else:
             what = "is infinite" if cell in (np.inf, -np.inf) else "is missing (empty or NaN)"
         line = "" if self.first_line is None else f" (line {self.first_line + row:,} of the file)"
