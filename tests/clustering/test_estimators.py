@@ -241,6 +241,12 @@ def test_a_new_point_at_one_of_two_places_belongs_there():
         assert model.predict(kind(X[:1]))[0] == model.labels_[0]
 
 
+def test_a_new_point_whose_squares_overflow_gets_the_cluster_of_the_nearest():
+    X = 1e299 * np.array([[0.0], [0.5], [9.0], [9.5]])
+    model = KDESpectralClustering(2, sigma=1e299, random_state=0).fit(X)
+    assert model.predict([[1e302], [-1e302]]).tolist() == model.labels_[[3, 0]].tolist()
+
+
 def test_a_number_beyond_float64_is_refused():
     for estimator in (kdegraph.KDESpectralClustering(), kdegraph.SimilarityGraphTransformer()):
         with pytest.raises(ValueError, match="X has a number beyond the range of float64"):
