@@ -247,6 +247,11 @@ def test_a_new_point_whose_squares_overflow_gets_the_cluster_of_the_nearest():
     assert model.predict([[1e302], [-1e302]]).tolist() == model.labels_[[3, 0]].tolist()
 
 
+def test_a_new_point_at_the_only_fitted_one_may_come_with_others():
+    model = KDESpectralClustering(random_state=0).fit([[0.0]])
+    np.testing.assert_array_equal(model.predict_proba([[2.0], [1.0], [0.0]]), [[1.0]] * 3)
+
+
 def test_a_number_beyond_float64_is_refused():
     for estimator in (kdegraph.KDESpectralClustering(), kdegraph.SimilarityGraphTransformer()):
         with pytest.raises(ValueError, match="X has a number beyond the range of float64"):
