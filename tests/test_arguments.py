@@ -148,6 +148,11 @@ def test_a_masked_array_without_masked_entries_is_an_array():
     assert np.array_equal(sums, kdegraph.kernel_sum(X, sigma=1.0))
 
 
+def test_a_share_beyond_float64_is_refused():
+    with pytest.raises(ValueError, match=r"alpha must lie in \[0, 1\]"):
+        similarity_graph(X, alpha=10**400)
+
+
 def test_an_array_of_shape_nothing_is_a_number():
     one = np.array(0.5)
     assert np.array_equal(

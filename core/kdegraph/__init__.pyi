@@ -13,6 +13,7 @@ from .kde import gauss_transform, kernel_sum
 from .layout import graph_layout
 from .local_bandwidth import local_bandwidths
 from .ribbon import cluster_scales
+from .runtime.deadline import Deadline
 from .runtime.progress import Cancelled
 from .runtime.threads import get_num_threads, set_num_threads
 from .sampled_graph.result import SimilarityGraph
@@ -23,6 +24,7 @@ from .warmup import warm_up
 
 __all__ = [
     "Cancelled",
+    "Deadline",
     "KDESpectralClustering",
     "SimilarityGraph",
     "SimilarityGraphTransformer",

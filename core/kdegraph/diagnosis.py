@@ -149,8 +149,9 @@ def unequal_columns(
     if isinstance(points, SparsePoints) or is_pixel_grid(points):
         return None  # most values are zero; a picture of little color is no mistake
     some = points[:: -(-len(points) // 10_000)]  # at most 10,000 points
-    low, high = np.quantile(some, [0.25, 0.75], axis=0)
-    spreads = high / 2 - low / 2  # halves, as the difference of huge numbers would overflow
+    # Halves, as the difference of huge numbers would overflow.
+    low, high = np.quantile(some / 2, [0.25, 0.75], axis=0)
+    spreads = high - low
     narrow_first = np.argsort(spreads, kind="stable")[np.count_nonzero(spreads == 0) :]
     if narrow_first.size < 2:
         return None

@@ -59,16 +59,17 @@ def adjacency_of_foreign(graph: object) -> scipy.sparse.csr_array | None:
     added. The vertices of NetworkX are numbered in the order of `nodes`. The matrix of a directed
     graph need not be symmetric.
     """
+    if isinstance(graph, type):
+        return None
     if isinstance(graph, NetworkxGraph) and callable(graph.adjacency):
         number = {vertex: i for i, vertex in enumerate(graph.nodes)}
         edges = list(graph.edges(data="weight", default=1.0))
         ends = [(number[start], number[stop]) for start, stop, _ in edges]
-        weights, n = np.array([weight for *_, weight in edges], np.float64), len(number)
+        weights, n = _numbers([weight for *_, weight in edges]), len(number)
     elif isinstance(graph, IgraphGraph):
         ends, n = graph.get_edgelist(), graph.vcount()
-        weights = np.ones(len(ends))
-        if "weight" in graph.es.attributes():
-            weights[:] = graph.es["weight"]
+        named = "weight" in graph.es.attributes()
+        weights = _numbers(graph.es["weight"]) if named else np.ones(len(ends))
     else:
         return None
     pairs = np.reshape(ends, (-1, 2)).astype(np.intp)
@@ -77,6 +78,17 @@ def adjacency_of_foreign(graph: object) -> scipy.sparse.csr_array | None:
         pairs = np.concatenate([pairs, pairs[no_loop, ::-1]])
         weights = np.append(weights, weights[no_loop])
     return scipy.sparse.csr_array((weights, pairs.T), shape=(n, n))
+
+
+def _numbers(weights):
+    """Return the weights of edges as an array of float64; that of None is NaN."""
+    try:
+        numbers = np.array(weights, np.float64)
+        if numbers.ndim != 1:
+            raise ValueError(f"they have the shape {numbers.shape}")
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"the weights of the graph must be numbers: {error}") from None
+    return numbers
 
 
 def networkx_of(adjacency: scipy.sparse.csr_array) -> Any:

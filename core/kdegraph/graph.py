@@ -122,6 +122,8 @@ def similarity_graph(
         For bad points or parameters; the message names the argument. In a `TiledGraph`, the
         samplers "recursive" and "mixture" are refused, and with the latter many points in many
         dimensions.
+    MemoryError
+        If the graph would need more memory than is available; the message has the figure.
     OSError
         If the `store` cannot be written, for instance because the disk is full.
     RuntimeError

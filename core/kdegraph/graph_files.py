@@ -15,7 +15,7 @@ import scipy.sparse
 
 from kdegraph.graph_parameters import PLAIN_PARAMETERS
 from kdegraph.npy_files import read_header
-from kdegraph.runtime.memory import available_memory, format_bytes
+from kdegraph.runtime.memory import check_memory
 from kdegraph.runtime.replacing import new_folder, writing
 from kdegraph.validation import check_sparse
 
@@ -190,7 +190,7 @@ def read_fields(parameters, headers, read):
         shapes["points"] = (n, headers["points"].shape[-1])
     _check_shapes(headers, shapes)
     check_vertex_arrays(headers, parameters, n)
-    check_memory(headers)
+    check_memory(bytes_of(headers), "the graph needs")
     arrays = {}
     for name, header in headers.items():  # in the byte order of this machine
         arrays[name] = read(name).astype(header.dtype.newbyteorder("="), copy=False)
@@ -203,13 +203,9 @@ def read_fields(parameters, headers, read):
     return {"adjacency": adjacency, **arrays, **parameters}
 
 
-def check_memory(headers):
-    """Raise a MemoryError for arrays that take more memory than is available."""
-    needed = sum(math.prod(one.shape) * one.dtype.itemsize for one in headers.values())
-    if needed > (available := available_memory()):
-        raise MemoryError(
-            f"the graph needs {format_bytes(needed)}, and {format_bytes(available)} are available"
-        )
+def bytes_of(headers):
+    """Return the number of bytes of some arrays."""
+    return sum(math.prod(one.shape) * one.dtype.itemsize for one in headers.values())
 
 
 def check_neighbors(neighbors, n):

@@ -8,6 +8,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from kdegraph.runtime.jit import jit
+from kdegraph.runtime.memory import check_memory
 from kdegraph.runtime.parallel import run
 from kdegraph.runtime.progress import partial_progress, responsive, stage_progress
 from kdegraph.runtime.random import stream, uniform
@@ -69,6 +70,8 @@ def graph_layout(
     ValueError, TypeError
         For a matrix that is not an adjacency matrix (see `spectrum`), or an `n_components` or a
         `seed` that cannot be used.
+    MemoryError
+        If the places do not fit into memory.
 
     Notes
     -----
@@ -98,6 +101,8 @@ def graph_layout(
     n_components = check_count(n_components, "n_components")
     seed = 0 if seed is None else check_seed(seed)
     graph = check_adjacency(adjacency, progress=stage_progress(progress, "components"))
+    need = f"{n_components} coordinates of {graph.n} vertices need"
+    check_memory(4 * 8 * graph.n * n_components, need, "use fewer n_components")
     most = graph.n_in_components(graph.smallest_component("auto"))
     eigenvectors = np.empty((graph.n, 0))
     if most > 1:
@@ -130,7 +135,7 @@ def place(graph, eigenvectors, n_components, seed, progress=None):
             places,
             moved,
             1.0 - epoch / n_epochs,
-            seed,
+            np.uint64(seed),
             epoch,
             progress=partial_progress(progress, epoch / n_epochs, (epoch + 1) / n_epochs),
         )

@@ -41,6 +41,8 @@ def read_header(stream, size, name):
         )
     try:
         header = Header(*readers[version](stream))
+        if min(header.shape, default=0) < 0:
+            raise ValueError(f"its shape is {header.shape}")
     except Exception as error:  # of any kind, as the header is evaluated as a Python literal
         raise ValueError(f"{name} has a damaged NPY header: {error}") from None
     if header.dtype.hasobject:

@@ -90,7 +90,9 @@ class Distances(NamedTuple):
         pair *= np.sqrt(np.broadcast_to(self.sigma, n))[rows.indices]
         with np.errstate(over="ignore"):
             scaled = np.minimum(rows.data / pair, np.finfo(float).max)
-        values = Kernel(self.kernel, 1.0).pairwise(scaled[:, None], [[0.0]])[:, 0]
+        values = scaled
+        if len(scaled):
+            values = Kernel(self.kernel, 1.0).pairwise(scaled[:, None], [[0.0]])[:, 0]
         return scipy.sparse.csr_array((values, rows.indices, rows.indptr), rows.shape)
 
 

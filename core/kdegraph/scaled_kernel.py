@@ -60,7 +60,9 @@ def new_bandwidths(
     if not isinstance(bandwidth, np.ndarray):
         return bandwidth
     if isinstance(sigma, str):
-        return bandwidths_of_new_points(X, queries, perplexity, _rule_of(sigma))
+        own = bandwidths_of_new_points(X, queries, perplexity, _rule_of(sigma))
+        with np.errstate(over="ignore"):  # at one of few fitted points it may be next to nothing
+            return np.clip(own, 1e-40 * bandwidth.min(), 1e40 * bandwidth.max())
     raise ValueError(
         f"X has {len(queries)} new points, whose bandwidths are unknown, as sigma was an array "
         "with those of the fitted points; take sigma='local' or 'moderate', or fit all points"

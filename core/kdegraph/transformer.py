@@ -292,7 +292,9 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """Return edges with their weights, or with their lengths in the mode "distance"."""
         if self._mode() == "affinity":
             return edges
-        rows = distance_rows(edges, points, queries, vertices, self.n_neighbors)
+        rows = distance_rows(
+            edges, points, queries, vertices, self.n_neighbors and int(self.n_neighbors)
+        )
         rows.data = METRICS[self.metric].distance(rows.data)
         return rows
 

@@ -106,7 +106,10 @@ def check_estimator_points(estimator: Any, X: Any, fitted: Any = None, **options
 
     refuse_masked(X, "X")
     check_sparse(X, "X")
-    X = validate_data(estimator, X, accept_sparse="csr", order="C", **options)
+    try:
+        X = validate_data(estimator, X, accept_sparse="csr", order="C", **options)
+    except OverflowError as error:
+        raise ValueError(f"X has a number beyond the range of float64: {error}") from None
     points = check_points(X, keep_single=True, keep_sparse=True)
     if fitted is None or isinstance(points, SparsePoints) == isinstance(fitted, SparsePoints):
         return points
@@ -226,7 +229,7 @@ def check_positive(value: Any, name: str) -> float:
 def check_fraction(value: Any, name: str) -> float:
     """Return `value`, a number or an array of shape (), as a float from 0 to 1, both included."""
     value = check_real(value, name, "a number from 0 to 1")
-    if not 0 <= float(value) <= 1:
+    if not 0 <= value <= 1:
         raise ValueError(f"{name} must lie in [0, 1], got {value!r}")
     return float(value)
 

@@ -200,3 +200,29 @@ def test_bad_parameters_are_refused_when_fitted(parameters, message):
     model = clone(KDESpectralClustering(**{"n_clusters": 3, **parameters}))
     with pytest.raises(ValueError, match=message):
         model.fit(X)
+
+
+def test_a_new_point_at_one_of_two_places_belongs_there():
+    """Its own bandwidth is the smallest number, and factors of distances would overflow."""
+    X = np.repeat([[2.0], [-2.5]], 13, axis=1)
+    for kind in (np.asarray, scipy.sparse.csr_array):
+        model = KDESpectralClustering(sigma="local", random_state=0).fit(kind(X))
+        np.testing.assert_array_equal(model.predict_proba(kind(X[:1])).sum(axis=1), [1.0])
+        assert model.predict(kind(X[:1]))[0] == model.labels_[0]
+
+
+def test_a_new_point_whose_squares_overflow_gets_the_cluster_of_the_nearest():
+    X = 1e299 * np.array([[0.0], [0.5], [9.0], [9.5]])
+    model = KDESpectralClustering(2, sigma=1e299, random_state=0).fit(X)
+    assert model.predict([[1e302], [-1e302]]).tolist() == model.labels_[[3, 0]].tolist()
+
+
+def test_a_new_point_at_the_only_fitted_one_may_come_with_others():
+    model = KDESpectralClustering(random_state=0).fit([[0.0]])
+    np.testing.assert_array_equal(model.predict_proba([[2.0], [1.0], [0.0]]), [[1.0]] * 3)
+
+
+def test_a_number_beyond_float64_is_refused():
+    for estimator in (kdegraph.KDESpectralClustering(), kdegraph.SimilarityGraphTransformer()):
+        with pytest.raises(ValueError, match="X has a number beyond the range of float64"):
+            estimator.fit([[10**400], [1]])

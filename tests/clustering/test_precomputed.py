@@ -183,6 +183,12 @@ def test_new_rows_have_a_column_for_each_fitted_point_and_a_bandwidth(moons):
         model.predict(D[:3])
 
 
+def test_sparse_distances_may_store_no_pair():
+    model = by_distances().fit(sp.csr_array((3, 3)))
+    assert model.affinity_matrix_.nnz == 0
+    assert model.predict_proba(sp.csr_array((2, 3))).shape == (2, model.n_clusters_)
+
+
 def test_one_point_and_points_that_are_all_the_same():
     for n in (1, 30):
         model = by_distances(n_clusters=1).fit(np.zeros((n, n)))

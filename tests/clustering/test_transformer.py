@@ -48,6 +48,13 @@ def rows_of(matrix):
 # ---- distances
 
 
+def test_a_number_of_neighbors_may_be_a_float_that_is_whole():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    expected = SimilarityGraphTransformer(n_neighbors=3, random_state=0).fit_transform(X)
+    found = SimilarityGraphTransformer(n_neighbors=3.0, random_state=0).fit_transform(X)
+    assert (found != expected).nnz == 0
+
+
 def test_distances_of_all_edges(blobs):
     X, _ = blobs
     model = SimilarityGraphTransformer(mode="distance", random_state=0)

@@ -310,6 +310,17 @@ def test_attacks_are_refused(way):
     check_forged_tokens(client, token)
 
 
+@of_ways(*OURS)
+def test_health_is_told_to_anybody_and_opens_nothing_else(way):
+    client, _ = way.client()
+    place = f"{client.path.rstrip('/')}/health"
+    for host in (client.host, "evil.example"):
+        answer = client.send(path=place, Host=host, Cookie=None)
+        assert (answer.status, answer.text) == (200, "ok\n")
+        assert "Set-Cookie" not in answer.headers
+        assert client.send(path=f"{place}/x", Host="evil.example", Cookie=None).status in (403, 404)
+
+
 @of_ways("panel")
 def test_the_page_refuses_attacks_on_panels_server(way):
     client, token = way.client()

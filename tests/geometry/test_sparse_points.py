@@ -1,5 +1,6 @@
 """Nearest neighbors, distances and kernel values of sparse points, against all pairs."""
 
+import kdegraph
 import numpy as np
 import oracle
 import pytest
@@ -89,6 +90,14 @@ def test_kernel_values(name, bandwidth):
     KernelRows(kernel, X).fill(X[some], kernel.local.at(some), values)
     expected = [kernel_row(name, sigma, dense, i) for i in range(40, 90)]
     np.testing.assert_allclose(values, expected, rtol=1e-9, atol=1e-300)
+
+
+def test_equal_points_whose_squares_overflow_have_the_value_one():
+    X = scipy.sparse.csr_array(np.eye(13)[[3, 3, 5]])
+    for sigma in (1e-150, 1e-200, 1e-300):
+        np.testing.assert_array_equal(
+            oracle.dense(kdegraph.full_graph(X, sigma=sigma))[0], [0, 1, 0]
+        )
 
 
 def test_equal_points_are_found():

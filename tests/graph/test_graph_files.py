@@ -163,7 +163,8 @@ def test_a_graph_that_does_not_fit_into_memory_is_refused_with_the_figure(
 ):
     path = tmp_path / "graph.npz"
     path.write_bytes(stored)
-    monkeypatch.setattr("kdegraph.graph_files.available_memory", lambda: 1000)
+    monkeypatch.setattr("kdegraph.runtime.memory.ALWAYS_AVAILABLE", 0)
+    monkeypatch.setattr("kdegraph.runtime.memory.available_memory", lambda: 1000)
     with pytest.raises(MemoryError, match=r"needs .* KiB, and 1000 bytes are available"):
         SimilarityGraph.load(path)
 

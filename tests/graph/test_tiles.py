@@ -393,9 +393,10 @@ def test_bad_input_is_an_error(X, parameters, message, tmp_path):
 def test_a_graph_that_does_not_fit_into_memory_is_not_read(monkeypatch):
     tiled = by_tiles()
     needed = 48 * tiled.n_edges
-    monkeypatch.setattr("kdegraph.tiles.graph.available_memory", lambda: needed)
+    monkeypatch.setattr("kdegraph.runtime.memory.ALWAYS_AVAILABLE", 0)
+    monkeypatch.setattr("kdegraph.runtime.memory.available_memory", lambda: needed)
     tiled.compute()
-    monkeypatch.setattr("kdegraph.tiles.graph.available_memory", lambda: needed - 1)
+    monkeypatch.setattr("kdegraph.runtime.memory.available_memory", lambda: needed - 1)
     with pytest.raises(MemoryError, match="edges needs about"):
         tiled.compute()
 

@@ -21,6 +21,12 @@ def test_npy_of_every_type_and_order():
         assert (data.feature_names, data.y) == (("x1", "x2", "x3"), None)
 
 
+def test_a_signaling_nan_is_missing_without_a_warning():
+    X = np.array([[0x7FA00000, 0]], np.uint32).view(np.float32)
+    with pytest.raises(ValueError, match="row 0, column 'x1' is missing"):
+        datasets.load(npy_bytes(X), filename="t.npy")
+
+
 def test_npy_of_one_and_of_three_dimensions():
     data = datasets.load(npy_bytes(np.arange(3.0)), filename="t.npy")
     np.testing.assert_array_equal(data.X, [[0], [1], [2]])
@@ -72,6 +78,7 @@ def lying_npy():
         (b"\x93NUMPY\x01\x00\x10\x00" + b"__import__('os')", "damaged NPY header"),
         (b"\x93NUMPY\x09\x00" + b"\0" * 20, "not an NPY array|version"),
         (b"\x93NUMPY", "not an NPY array"),
+        (npy_bytes(np.eye(3)).replace(b"(3, 3)", b"(-1, 3)"), r"header: its shape is \(-1, 3\)"),
         (lying_npy(), r"promises 7276\.0 TiB of data, 80 bytes are there"),
     ],
 )
@@ -127,6 +134,7 @@ def damaged_npz():
         (npz_bytes(X=np.array([[None]], dtype=object)), "pickled"),
         (bomb()[:-40], "damaged"),
         (b"PK\x03\x04" + b"junk" * 30, "damaged"),
+        (npz_bytes(X=np.eye(3))[:4] + npz_bytes(X=np.eye(3))[5:], r"t\.npz is a damaged NPZ"),
         (b"words", "text or something unknown"),
     ],
 )

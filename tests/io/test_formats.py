@@ -148,6 +148,12 @@ BAD = {
         "cannot be read as PLY: KeyError",
     ),
     "cut.ply": (PLY % b"binary_little_endian" + vertices("<")[:-1], "promises 3 points, which can"),
+    "long.arff": (b"@RELATION r\n" + b"@ATTRIBUTE x " * 999 + b"\n@DATA\n", r"ARFF: .{,200}$"),
+    "none_left.ply": (PLY % b"ascii", "promises 3 points, .* 0 rows are there"),
+    "records.pcd": (
+        (PCD % b"binary").replace(b"SIZE 4", b"SIZE ,") + NORMALS,
+        "promises 3 points, .* their types are f,, f8",
+    ),
     "few.ply": (PLY % b"ascii" + b"1 2 3\n", "promises 3 points, .* 1 rows are there"),
     "many.ply": (
         (PLY % b"binary_little_endian").replace(b"vertex 3", b"vertex 9999999999"),

@@ -102,6 +102,8 @@ def test_no_bandwidth_suits_two_scales_and_a_knn_graph_does():
         ({"noise": "much"}, TypeError, "noise"),
         ({"noise": 1j}, TypeError, "noise"),
         ({"seed": -3}, ValueError, "seed"),
+        ({"n": 2**62}, MemoryError, "points need about .* TiB, and .* are available"),
+        ({"n": 10**400}, MemoryError, "points need about"),
     ],
 )
 def test_make_refuses(arguments, error, message):

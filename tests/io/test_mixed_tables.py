@@ -88,6 +88,13 @@ def test_numbers_are_scaled_without_the_influence_of_outliers():
     np.testing.assert_allclose(np.ptp(rare), 50 / np.std([0.0] * 99 + [50.0]))
 
 
+def test_numbers_whose_differences_overflow_are_scaled():
+    values = np.array([1e308, -1e308, 5e307, 0.0, -5e307])
+    found = table_points({"x": values, "": values}).X[:, 0]
+    expected = table_points({"x": values / 1e300}).X[:, 0]
+    np.testing.assert_allclose(found, expected)
+
+
 def test_one_hot_columns_count_as_the_column_that_they_are_made_of():
     one_hot = pd.get_dummies(MIXED[["height", "smokes", "color", "size"]]).astype(float)
     assert one_hot.shape == (60, 9)

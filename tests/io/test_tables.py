@@ -175,6 +175,7 @@ def test_encodings(encoding):
 
 # Rows are counted from 0, and lines from 1 unless some are empty or a cell has line breaks.
 REFUSED = [
+    ("a\n1\n2\n3\n4\n5\n6\n7\n8\n" + "x" * 9999, r"column 'a' is not a number: 'x{80}'; "),
     ("a,b\n1,2\n3,4\n5,l2\n", r"^row 2 \(line 4 of the file\), column 'b' is not a number: 'l2'"),
     ("a,b\ninf,2\n3,4\n", r"^row 0 \(line 2 of the file\), column 'a' is infinite"),
     ("a,b\nNaN,NaN\nNaN,1\n", r"^row 0 \(line 2 of the file\), column 'b' is missing"),

@@ -131,15 +131,15 @@ def test_omitting_isolated_vertices_limits_the_number():
 @pytest.mark.parametrize("k", [10, 300])
 def test_what_cannot_fit_is_refused(monkeypatch, k):
     A, _ = separated_blobs(600, 2)
-    monkeypatch.setattr("kdegraph.spectral.solver.iteration.ALWAYS_AVAILABLE", 0)
-    monkeypatch.setattr("kdegraph.spectral.solver.iteration.available_memory", lambda: 8 * 600 * k)
+    monkeypatch.setattr("kdegraph.runtime.memory.ALWAYS_AVAILABLE", 0)
+    monkeypatch.setattr("kdegraph.runtime.memory.available_memory", lambda: 8 * 600 * k)
     with pytest.raises(
         MemoryError, match=f"{k} eigenvectors of a graph of 600 vertices need .* fewer n_components"
     ):
         spectrum(A, k)
     dense_matrix_and_work = 3 * 8 * 600 * 600
     monkeypatch.setattr(
-        "kdegraph.spectral.solver.iteration.available_memory", lambda: dense_matrix_and_work - 1
+        "kdegraph.runtime.memory.available_memory", lambda: dense_matrix_and_work - 1
     )
     if k == 300:
         with pytest.raises(MemoryError, match="fewer n_components"):

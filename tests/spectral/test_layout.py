@@ -164,6 +164,12 @@ def test_neither_self_loops_nor_the_unit_of_weights_matter(monkeypatch):
         np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
+def test_every_seed_of_64_bits_is_one():
+    graph = np.ones((5, 5))
+    assert np.isfinite(graph_layout(graph, seed=2**64 - 1)).all()
+    assert (graph_layout(graph, seed=2**64 - 1) != graph_layout(graph, seed=2**63)).any()
+
+
 @pytest.mark.parametrize(
     ("graph", "n_components", "error"),
     [

@@ -10,6 +10,7 @@ from kdegraph.clustering.embedding import embed
 from kdegraph.geometry.kernel_functions import KERNELS
 from kdegraph.geometry.neighbors import equal_rows, keys_of_rows, query_tree
 from kdegraph.geometry.sparse_points import nearest_rows
+from kdegraph.geometry.units import common_scale, rescaled
 from kdegraph.kde.api import kernel_sum
 from kdegraph.scaled_kernel import kernel_blocks
 from kdegraph.spectral.checked_graph import check_adjacency
@@ -185,6 +186,8 @@ def nearest_points(points, queries, kernel_name=None):
         return distances[:, 0], indices[:, 0]
     from scipy.spatial import cKDTree
 
-    tree, p = cKDTree(points, balanced_tree=False), KERNELS[kernel_name or "gaussian"].norm
-    distances, indices = query_tree(tree, queries, 1, p=p)
+    exponent, p = common_scale(points, queries), KERNELS[kernel_name or "gaussian"].norm
+    tree = cKDTree(np.ldexp(points, -exponent), balanced_tree=False)
+    found = query_tree(tree, np.ldexp(queries, -exponent), 1, p=p)
+    distances, indices = rescaled(*found, exponent)
     return distances[:, 0], indices[:, 0]

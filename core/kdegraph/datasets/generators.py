@@ -4,7 +4,10 @@ import numpy as np
 
 from kdegraph.datasets.shapes import SHAPES
 from kdegraph.io.dataset import Dataset
+from kdegraph.runtime.memory import check_memory
 from kdegraph.validation import check_choice, check_count, check_real, check_seed
+
+BYTES_PER_POINT = 120  # at most, while they are drawn in two or three dimensions
 
 
 def names() -> tuple[str, ...]:
@@ -111,6 +114,8 @@ def make(
     ValueError, TypeError
         If there are no data of this name, if `n` is less than 1, or if `noise` or `seed` is out of
         its range.
+    MemoryError
+        If the points do not fit into memory.
 
     Examples
     --------
@@ -121,6 +126,7 @@ def make(
     """
     generator = SHAPES[check_choice(name, "name", names())]
     n = check_count(n, "n")
+    check_memory(BYTES_PER_POINT * n, f"{n:,} points need", "draw fewer points")
     noise = generator.noise if noise is None else check_real(noise, "noise", "a number >= 0")
     if not 0 <= noise < np.inf:
         raise ValueError(f"noise must be a finite number >= 0, got {noise!r}")

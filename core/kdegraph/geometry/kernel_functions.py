@@ -61,7 +61,8 @@ class KernelFunction(NamedTuple):
 
         The bandwidth of a pair of points is the geometric mean of theirs.
         """
-        factors = reference / bandwidths
+        with np.errstate(over="ignore"):  # the product of two factors is finite
+            factors = np.minimum(reference / bandwidths, 1e200)
         return factors if self.norm == 2 else np.sqrt(factors)
 
 

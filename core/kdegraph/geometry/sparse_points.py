@@ -116,7 +116,7 @@ def _squares_to_tile(queries, i, points, tile, out):
         for q in range(tile.indptr[c], tile.indptr[c + 1]):
             out[np.uint32(tile.indices[q])] += value * tile.values[q]
     for j in range(out.size):
-        if not out[j] >= LOST * norm:  # also where it is not a number
+        if not LOST * norm <= out[j] < np.inf:  # also where it is not a number
             out[j] = _squared_distance(queries, i, points, tile.first + j, 1.0)
 
 

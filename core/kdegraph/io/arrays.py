@@ -37,10 +37,13 @@ def read_npz(data, name, max_bytes):
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             arrays = _read_chosen(archive, name, max_bytes)
-    except ValueError:
-        raise
+    except ValueError as error:
+        if name in str(error):  # of a check
+            raise
+        raise ValueError(f"{name} is a damaged NPZ archive: {error}") from None
     except Exception as error:  # also of libraries that unpack, such as zlib.error
-        raise ValueError(f"{name} is a damaged or encrypted NPZ archive: {error}") from None
+        found = str(error)[:200]
+        raise ValueError(f"{name} is a damaged or encrypted NPZ archive: {found}") from None
     first = next(iter(arrays))
     points = None if arrays[first].ndim == 1 else arrays.pop(first)
     columns = [number_or_text(key, values) for key, values in arrays.items()]
@@ -140,7 +143,8 @@ def _from_array(array, name, extra=()):
 def number_or_text(name, values):
     """Return the `Column` of an array of numbers or of text."""
     if _is_numeric(values):
-        return Column(name, "number", values.astype(np.float64))
+        with np.errstate(invalid="ignore"):  # of signaling NaN
+            return Column(name, "number", values.astype(np.float64))
     found, codes = np.unique(values, return_inverse=True)  # cells with the same text share it
     if values.dtype.kind == "S":
         found = [value.decode("utf-8", "replace") for value in found]

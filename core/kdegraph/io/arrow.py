@@ -163,7 +163,7 @@ def _recognize(name, values):
     if not (np.isfinite(present).all() and (present == np.round(present)).all()):
         return ""
     unnamed = name.startswith(("column ", "Unnamed", "__index_level_"))
-    if unnamed and np.array_equal(values - values[0], np.arange(len(values))):
+    if unnamed and np.array_equal(values, values[0] + np.arange(len(values))):
         return "index"
     if _are_days_or_years(name.strip(), present):
         return "date"

@@ -138,10 +138,17 @@ def _cloud(body, names, types, n, order, name, max_bytes):
     try:
         if order:
             kinds = [(f"f{i}", order + kind) for i, kind in enumerate(types)]
-            found = np.frombuffer(body, np.dtype(kinds), n)
+            row = np.dtype(kinds)
+            if any(row[i].kind not in "fiu" for i in range(len(row))):
+                raise ValueError(f"their types are {', '.join(types)[:100]}")
+            found = np.frombuffer(body, row, n)
             columns = [found[key] for key, _ in kinds]
         else:
-            found = np.loadtxt(io.BytesIO(body), max_rows=n, ndmin=2, usecols=range(len(names)))
+            if not body.strip():
+                raise ValueError("0 rows are there")
+            found = np.loadtxt(
+                io.BytesIO(body), max_rows=n, ndmin=2, usecols=range(len(names)), comments=None
+            )
             if len(found) < n:
                 raise ValueError(f"{len(found):,} rows are there")
             columns = list(found.T)

@@ -33,7 +33,7 @@ def refusing(name: str, kind: str, *errors: type[Exception], where: str = "") ->
         yield
     except errors as error:
         reason = repr(error) if isinstance(error, LookupError) else str(error).strip()
-        reason = (reason or "something is missing") + where
+        reason = (reason[:200] or "something is missing") + where
         raise ValueError(f"{name} cannot be read as {kind}: {reason}") from None
 
 

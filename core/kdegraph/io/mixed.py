@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kdegraph.geometry.units import unit_scale
 from kdegraph.runtime.slices import slices
 
 # The coordinate of a row in the direction of its category: different ones have the distance 1.
@@ -36,10 +37,15 @@ class Number(NamedTuple):
             raise ValueError(f"column {column.name!r} has no numbers; leave it out")
         if np.isin(present, (0, 1)).all():
             return cls(column.name, 0.0, 1 / SIDE if one_hot else 1.0, float(present.mean() > 0.5))
+        exponent = unit_scale(present)  # so that no difference or square overflows
+        present = np.ldexp(present, -exponent)
         low, median, high = np.quantile(present, [0.05, 0.5, 0.95])
         # Of a column that hardly ever differs from one value, the quantiles are equal.
-        scale = (high / NORMAL_RANGE - low / NORMAL_RANGE) or present.std() or 1.0
-        return cls(column.name, float(median), float(scale), float(median))
+        scale = (
+            (high / NORMAL_RANGE - low / NORMAL_RANGE) or present.std() or np.ldexp(1.0, -exponent)
+        )
+        median, scale = (float(np.ldexp(value, exponent)) for value in (median, scale))
+        return cls(column.name, median, scale, median)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -379,7 +379,7 @@ def _target(table, label, features, suggested):
 def _check_features(table, features, mixed):
     """Refuse a table without features, and columns that cannot be features."""
     if not features:
-        found = ", ".join(f"{c.name!r} ({c.kind})" for c in table.columns[:20])
+        found = ", ".join(f"{c.name[:40]!r} ({c.kind})" for c in table.columns[:10])
         raise ValueError(
             f"{table.name or 'the table'} has no column of numbers to use as a feature; "
             f"found {found or 'no columns'}"
@@ -406,7 +406,7 @@ def check_complete(table: Table, features: Sequence[Any], finite: Any) -> None:
         if cell is None or (feature.numeric and not np.isfinite(cell))
     )
     if row in feature.bad:
-        what = f"is not a number: {feature.bad[row]!r}"
+        what = f"is not a number: {feature.bad[row][:80]!r}"
     else:
         what = "is infinite" if cell in (np.inf, -np.inf) else "is missing (empty or NaN)"
     line = "" if table.first_line is None else f" (line {table.first_line + row:,} of the file)"

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 
 _CGROUP = Path("/sys/fs/cgroup")
+# Bytes that are used without asking the system for its available memory.
+ALWAYS_AVAILABLE = 2**26
 
 
 def _number(path, label=""):
@@ -49,8 +51,25 @@ def available_memory() -> int:
 def format_bytes(n: int) -> str:
     """Return `n` bytes as text: ``format_bytes(3 * 2**30) == "3.0 GiB"``."""
     units = ("bytes", "KiB", "MiB", "GiB", "TiB")
+    n = min(n, 2**80)  # more than any machine has
     power = min(max(int(n).bit_length() - 1, 0) // 10, 4)
     return f"{n} bytes" if power == 0 else f"{n / 1024**power:.1f} {units[power]}"
+
+
+def fits(n_bytes: int) -> bool:
+    """Return whether this much memory is available."""
+    return n_bytes <= ALWAYS_AVAILABLE or n_bytes <= available_memory()
+
+
+def check_memory(n_bytes: int, need: str, advice: str = "") -> None:
+    """Raise a `MemoryError` if `n_bytes` are not available. The message begins with `need`, such as
+    "5 eigenvectors need", and ends with the advice.
+    """
+    if not fits(n_bytes):
+        raise MemoryError(
+            f"{need} about {format_bytes(n_bytes)}, and "
+            f"{format_bytes(available_memory())} are available{advice and '; '}{advice}"
+        )
 
 
 @functools.cache

@@ -12,11 +12,16 @@ from kdegraph.geometry.neighbor_forest import has_duplicates, has_many_dimension
 from kdegraph.geometry.tree import LEAF_SIZE, Tree, build_tree
 from kdegraph.kde.dispatch import kernel_degrees
 from kdegraph.local_bandwidth import bandwidths_of_lists, neighbors_needed
+from kdegraph.runtime.memory import check_memory
 from kdegraph.sampling import mixture, near, recursive, rejection
 from kdegraph.sampling.choice import choose_sampler, draws_from_lists
 from kdegraph.sampling.rounds import LOCAL_ROUNDS, suggest_n_rounds
 from kdegraph.scaled_kernel import Bandwidth, pair_kernel, resolve_bandwidth, tree_kernel
 from kdegraph.validation import LOCAL_WORDS
+
+# Bytes of memory for each neighbor that is drawn, from drawing it to its edge in the graph.
+BYTES_PER_DRAW = {"mixture": 120, "recursive": 100}
+BYTES_PER_DRAW_ON_TREE = 40
 
 
 def sample_graph(X, options, stages):
@@ -36,6 +41,7 @@ def _sample_from_lists(X, options, stages):
     lists = near_neighbors(X, neighbors_needed(len(X), sigma, perplexity), stages.progress)
     bandwidth = _bandwidth(X, lists, sigma, perplexity)
     n_rounds = LOCAL_ROUNDS if isinstance(options.n_rounds, str) else options.n_rounds
+    _check_memory(len(X), n_rounds, "mixture")
 
     stages.enter("samples")
     kernel = pair_kernel(options.kernel, bandwidth, len(X))
@@ -55,6 +61,13 @@ def _sample_from_lists(X, options, stages):
         "draws": "independent",
         "eps": math.nan,
     }
+
+
+def _check_memory(n, n_rounds, sampler):
+    """Raise a MemoryError before neighbors are drawn if their graph does not fit."""
+    n_bytes = n * n_rounds * BYTES_PER_DRAW.get(sampler, BYTES_PER_DRAW_ON_TREE)
+    need = f"a graph of {n:,} points with {n_rounds:,} rounds needs"
+    check_memory(n_bytes, need, "use fewer n_rounds, or a store, which keeps the graph on disk")
 
 
 def _bandwidth(X, lists, sigma, perplexity):
@@ -84,6 +97,7 @@ def _sample_on_tree(X, options, stages):
     """`sample_graph` with Algorithm 1 or with a sampler that draws from the exact law."""
     problem = set_up(X, options, stages)
     kernel, tree = problem.kernel, problem.tree
+    _check_memory(len(X), problem.n_rounds, options.sampler)
     sampler, neighbors, degrees = _draw(kernel, tree, problem.n_rounds, options, stages)
     draws = options.draws if sampler == "recursive" else "independent"
 

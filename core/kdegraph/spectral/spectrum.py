@@ -8,13 +8,13 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from kdegraph.runtime.memory import reuse_freed_memory
+from kdegraph.runtime.memory import check_memory, reuse_freed_memory
 from kdegraph.runtime.progress import partial_progress, stage_progress
 from kdegraph.spectral.blocks import NullSpace
 from kdegraph.spectral.checked_graph import check_adjacency
 from kdegraph.spectral.laplacian import NormalizedAdjacency
 from kdegraph.spectral.solver.coarse import coarse_vectors, refine, runs_in_space
-from kdegraph.spectral.solver.iteration import block_width, check_memory, is_small, solve
+from kdegraph.spectral.solver.iteration import block_width, is_small, solve
 from kdegraph.summary import eigenvalue_picture, in_html
 from kdegraph.validation import check_count
 
@@ -119,7 +119,8 @@ def compute_spectrum(
     graph = check_adjacency(adjacency, progress=stage_progress(progress, "components"))
     min_size = graph.smallest_component(smallest_component)
     k = check_n_components(n_components, graph, min_size)
-    check_memory(16 * graph.n * k, k, graph.n)
+    need = f"{k} eigenvectors of a graph of {graph.n} vertices need"
+    check_memory(16 * graph.n * k, need, "use fewer n_components")
 
     eigenvalues, residuals = np.zeros(k), np.zeros(k)
     eigenvectors = np.zeros((graph.n, k))

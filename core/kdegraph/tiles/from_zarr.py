@@ -13,7 +13,7 @@ import scipy.sparse
 
 from kdegraph.graph_files import (
     VALUES_OF_VERTICES,
-    check_memory,
+    bytes_of,
     check_neighbors,
     check_values_of_vertices,
     check_vertex_arrays,
@@ -21,6 +21,7 @@ from kdegraph.graph_files import (
     refusing_others,
 )
 from kdegraph.graph_parameters import PLAIN_PARAMETERS
+from kdegraph.runtime.memory import check_memory
 from kdegraph.runtime.progress import StageTimer
 from kdegraph.tiles import scheduler
 from kdegraph.tiles.build import fields_of_rows, write_result
@@ -73,7 +74,7 @@ def _write_order(path, arrays, parameters, folder):
     names = ("kernel_degrees", *VALUES_OF_VERTICES)
     arrays = {name: arrays[name] for name in names if name in arrays}
     with refusing_others(path, "to_zarr"):
-        check_memory(arrays)
+        check_memory(bytes_of(arrays), "the values of the vertices need")
         arrays = {name: array[...] for name, array in arrays.items()}
         degrees = arrays["kernel_degrees"]
         n = len(degrees)

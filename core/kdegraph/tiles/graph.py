@@ -17,7 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from kdegraph.graph_files import write_zarr
 from kdegraph.graph_parameters import KeptParameters
-from kdegraph.runtime.memory import available_memory, format_bytes
+from kdegraph.runtime.memory import check_memory
 from kdegraph.runtime.replacing import writing
 from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.tiles import points, scheduler
@@ -149,12 +149,8 @@ class TiledGraph(KeptParameters):
             If it does not fit into memory.
         """
         # An entry takes 12 bytes, and as many again while the blocks are concatenated.
-        n_bytes = 2 * 12 * 2 * self.n_edges
-        if n_bytes > available_memory():
-            raise MemoryError(
-                f"a graph of {self.n_edges:,} edges needs about {format_bytes(n_bytes)}, and "
-                f"{format_bytes(available_memory())} are available; use parts of its arrays"
-            )
+        need = f"a graph of {self.n_edges:,} edges needs"
+        check_memory(2 * 12 * 2 * self.n_edges, need, "use parts of its arrays")
         names = ("adjacency", "neighbors", "kernel_degrees", "densities", "points", "order")
         lazy = {name: getattr(self, name) for name in names}
         kept = {one.name: getattr(self, one.name) for one in fields(KeptParameters)}

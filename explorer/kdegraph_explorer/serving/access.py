@@ -135,7 +135,10 @@ class Access:
     def guard(self, application, port):
         """Have all requests to a Tornado application checked before its own handlers see them."""
         prefix = application.prefix
-        rules = [Rule(Foreign(Origins(self._named, port)), Refusal)]
+        rules = [
+            Rule(PathMatches(f"{re.escape(prefix)}/health"), Health),
+            Rule(Foreign(Origins(self._named, port)), Refusal),
+        ]
         if prefix:
             elsewhere = PathMatches(f"(?!{re.escape(prefix)}(?:/|$)).*")
             rules.append(Rule(elsewhere, ErrorHandler, {"status_code": 404}))
@@ -237,6 +240,19 @@ class Stranger(Matcher):
         in_address = self._access.token and "token" in request.query_arguments
         known = self._cookie.is_in(request)
         return None if known and not in_address and request.method != "POST" else {}
+
+
+class Health(RequestHandler):
+    """Answer that the server is alive, and nothing else, to anybody: containers and proxies ask
+    without a cookie, and by any name.
+    """
+
+    def get(self):
+        self.set_header("Cache-Control", "no-store")
+        self.set_header("Content-Type", "text/plain")
+        self.finish("ok\n")
+
+    head = get
 
 
 class PlainPage(RequestHandler):

@@ -24,7 +24,7 @@ import numpy as np
 import scipy.linalg
 
 from kdegraph.costs import LAPACK_COSTS
-from kdegraph.runtime.memory import available_memory, format_bytes
+from kdegraph.runtime.memory import check_memory, fits
 from kdegraph.runtime.threads import blas_threads
 from kdegraph.spectral.products import aligned_zeros
 from kdegraph.spectral.solver.chebyshev import (
@@ -37,7 +37,6 @@ from kdegraph.spectral.solver.missed import filter_and_measure, missed_value
 from kdegraph.spectral.solver.rayleigh_ritz import RitzRotation, rayleigh_ritz, ritz_vectors
 
 FIRST_FILTER = ChebyshevFilter(cut=0.5, degree=12, dtype=np.float32)  # of a random block
-ALWAYS_AVAILABLE = 2**26  # bytes that are used without asking the system for its available memory
 
 
 def block_width(k):
@@ -94,7 +93,11 @@ def solve(operator, null, k, tol, *, rng, start=None, max_products=None, report=
             operator.n > LAPACK_COSTS.max_instead and n_products < lapack_products
         ):
             return pairs
-    check_memory(_lapack_bytes(operator.n), k, operator.n)
+    check_memory(
+        _lapack_bytes(operator.n),
+        f"{k} eigenvectors of a graph of {operator.n} vertices need",
+        "use fewer n_components",
+    )
     return _solve_by_lapack(operator, null, k)._replace(n_products=n_products)
 
 
@@ -164,20 +167,6 @@ def _without_null(operator, null):
     matrix += matrix.T
     matrix *= 0.5
     return matrix
-
-
-def fits(n_bytes):
-    """Return whether this much memory is available."""
-    return n_bytes <= ALWAYS_AVAILABLE or n_bytes <= available_memory()
-
-
-def check_memory(n_bytes, k, n):
-    """Raise a `MemoryError` if `n_bytes`, for `k` eigenvectors of `n` vertices, do not fit."""
-    if not fits(n_bytes):
-        raise MemoryError(
-            f"{k} eigenvectors of a graph of {n} vertices need about {format_bytes(n_bytes)}, and "
-            f"{format_bytes(available_memory())} are available; use fewer n_components"
-        )
 
 
 def solve_block(operator, null, k, *, tol, rng, limit, start=None, report=None):
