@@ -45,11 +45,11 @@ def test_reports_rise_within_each_stage_and_each_stage_can_be_cancelled(graph, c
     reports = []
     call(graph, progress=lambda *report: reports.append(report))
     stages = list(dict.fromkeys(stage for stage, _ in reports))
-    if expected is not None:  # several graphs are made one after the other
+    if expected is not None:  # else several small graphs are made one after the other
         assert check_reports(reports) == stages == expected
         assert reports[-1][1] == 1.0 or stages[-1] in ("eigenvectors", "k-means")
-    if "eigenvectors" in stages:  # each product with the matrix
-        assert [stage for stage, _ in reports].count("eigenvectors") > 10
+        if "eigenvectors" in stages:  # each product with the matrix
+            assert [stage for stage, _ in reports].count("eigenvectors") > 10
     for at in stages:
 
         def cancel(stage, fraction, at=at):

@@ -105,9 +105,9 @@ def _rounding_explains(X, n_places):
             continue
         with np.errstate(over="ignore", invalid="ignore"):
             steps = (values - values[0]) / np.diff(values).min()
+            n_cells *= steps[-1] + 1
         if not (steps[-1] < np.inf and np.abs(steps - np.round(steps)).max() < 0.01):
             return False
-        n_cells *= steps[-1] + 1
     by_chance = len(X) / 2 * (len(X) / n_cells)
     return len(X) - n_places <= 30 * by_chance
 

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata
 
 from kdegraph.io.dataset import Dataset
 from kdegraph.io.frames import as_table
@@ -306,6 +305,8 @@ def _compare(column, groups):
 
 
 def _compare_numbers(column, known, groups):
+    from scipy.stats import rankdata  # slow to import
+
     ordered = np.sort(column.values[known])
     ranks = np.full(len(known), np.nan)
     ranks[known] = rankdata(column.values[known])

@@ -35,6 +35,10 @@ VIEWS = {
             EDGES, arg=["KDE graph: points and edges", "k-NN graph: points and edges"]
         ),
     ),
+    "scales": (
+        "Scales",
+        lambda page: page.locator(".kg-scales", has_text="from σ").wait_for(),
+    ),
     "point": ("One point", lambda page: page.locator(".kg-neighbors tbody tr").first.wait_for()),
     "rounds": (
         "Rounds",
@@ -51,6 +55,7 @@ VIEWS = {
         ),
     ),
     "scaling": ("Scaling", lambda page: page.locator(".kg-scaling canvas").first.wait_for()),
+    "why": ("Why", lambda page: page.locator(".kg-why-rows tbody tr").first.wait_for()),
     "rows": ("Rows", lambda page: page.locator(".kg-rows tbody tr").first.wait_for()),
 }
 README = {"moons-light": "explorer", "rounds-dark": "rounds"}  # with the numbers in them

@@ -6,9 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from kdegraph import describe_clusters
 from kdegraph.datasets import Table
-from kdegraph.io.mixed import codes_of
 
-from ..point_columns import columns_of, shortened, values_of
+from ..point_columns import cell, columns_of, shortened, values_of
 
 MAX_COLUMNS = 6
 N_BINS = 20
@@ -59,7 +58,7 @@ def contrast(dataset, members, probabilities):
 def histogram(column, members, difference):
     """Return the `Histogram` of a column in which the points differ from the others."""
     if difference.kind == "category":
-        return _of_values(*codes_of(column), members)
+        return _of_values(column, members)
     known = np.isfinite(column.values)
     values, own = column.values[known], members[known]
     low, high = np.quantile(values, [OUTER, 1 - OUTER], method="inverted_cdf")
@@ -76,12 +75,13 @@ def histogram(column, members, difference):
     return Histogram(edges[:-1], edges[1:], *(count / count.sum() for count in counts))
 
 
-def _of_values(names, codes, members):
+def _of_values(column, members):
     """Return the `Histogram` of the values that are most frequent inside or outside."""
-    known = codes < len(names)
-    inside, outside = (
-        np.bincount(codes[part & known], minlength=len(names)) for part in (members, ~members)
-    )
+    known = np.isfinite(column.values) if column.numeric else column.values != None  # noqa: E711
+    texts = np.array([cell(value) for value in column.values[known]], dtype=object)
+    names, codes = np.unique(texts, return_inverse=True)
+    own = members[known]
+    inside, outside = (np.bincount(codes[part], minlength=len(names)) for part in (own, ~own))
     inside, outside = inside / inside.sum(), outside / outside.sum()
     first = np.argsort(-np.maximum(inside, outside), kind="stable")[:N_VALUES]
     places = np.arange(len(first))
