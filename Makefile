@@ -57,7 +57,7 @@ build: $(VENV)/.ready-dev ## Build wheel and sdist into dist/
 
 screenshots: $(VENV)/.ready-dev ## Take new baselines for the screenshot tests: look at each before committing it
 	@scripts/browser.sh $(BIN)/python
-	$(BIN)/pytest -m browser -k screenshot --update-screenshots
+	$(BIN)/pytest -m browser -k "screenshot or in_jupyterlab" --update-screenshots
 
 update-constraints: $(VENV)/.ready-dev ## Write the newest versions of all packages to constraints.txt
 	$(BIN)/python scripts/versions.py --write

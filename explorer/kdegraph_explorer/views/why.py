@@ -94,7 +94,7 @@ class WhyView(View):
         self._side = filling_column(
             card("Rows", "typical and doubtful ones", self._table),
             card("How to read this", "", explanation, sizing_mode="stretch_width"),
-            stylesheets=[style_sheet("below-where-narrow"), style_sheet("shrinks")],
+            stylesheets=[style_sheet("grows-where-narrow"), style_sheet("shrinks")],
         )
         return filling_column(
             row(self.choice, self._words, self.use, stylesheets=[style_sheet("wraps")]),
