@@ -37,7 +37,7 @@ def test_every_plot_of_every_view_is_saved_as_a_picture_and_read_as_a_table(firs
                 done.add((view, title))
                 check_picture(page, title, tmp_path)
                 check_table(page, title)
-    assert len(done) == 5 + 4 + 3 + 3 + 3 + 5 + 1
+    assert len(done) == 5 + 4 + 2 + 3 + 3 + 3 + 5 + 3 + 1
 
 
 def check_picture(page, title, folder):
