@@ -233,7 +233,7 @@ def cluster_scales(
     ``KDESpectralClustering(found.n_clusters[i], sigma=found.sigma[i])`` finds the clusters of all
     points at one of the scales.
 
-    Cost: that of at most 64 graphs of 10,000 points and of their spectra; about five seconds for
+    Cost: that of at most 64 graphs of 10,000 points and of their spectra; two to seven seconds for
     points in the plane on two cores.
 
     References

