@@ -6,8 +6,10 @@ import holoviews as hv
 import kdegraph
 import numpy as np
 import pytest
+from bokeh.models import LinearAxis
 from kdegraph import datasets
 from kdegraph_explorer import elements
+from kdegraph_explorer.drawing.elements import LiveElement
 from kdegraph_explorer.projection import principal_components
 
 
@@ -51,3 +53,12 @@ def test_points_lie_along_principal_components_or_beside_a_line():
 def test_a_graph_without_points_is_refused():
     with pytest.raises(ValueError, match="has no points"):
         elements(SimpleNamespace(points=None))
+
+
+def test_other_data_keep_the_colors_that_the_page_has_set():
+    live = LiveElement("a curve", lambda data: (hv.Curve(data), (0, 1, 0, 1)), "kg-curve")
+    live.show([(0, 0), (1, 1)])
+    axis = next(iter(live.pane.get_root().select({"type": LinearAxis})))
+    axis.update(axis_label_text_color="white", axis_label_text_font_size="2em")
+    live.show([(0, 1), (1, 0)])
+    assert (axis.axis_label_text_color, axis.axis_label_text_font_size) == ("white", "1em")

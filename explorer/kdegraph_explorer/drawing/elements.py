@@ -16,7 +16,7 @@ from kdegraph.datasets import Dataset
 from ..patches.panel import growing
 from ..projection import first_axes, positions
 from .edges import strongest_edges
-from .figures import restyle
+from .figures import recolor, restyle
 from .palette import MARK
 
 hv.renderer("bokeh").webgl = False  # without a GPU it is slow
@@ -133,6 +133,7 @@ class LiveElement:
         fig.x_range.update(start=x0, end=x1)
         fig.y_range.update(start=y0, end=y1)
         if fig.name != self.name:
+            recolor(fig)
             fig.name = self.name
             style = {"line_color": MARK, "line_width": 1.5, "line_alpha": 0.6}
             self._marks.append(Span(dimension="height", visible=False, **style))

@@ -34,6 +34,7 @@ def plain_figure(*, tools="", description, **options):
         **options,
     )
     restyle(fig)
+    recolor(fig)
     for tool in fig.tools:
         if isinstance(tool, WheelZoomTool):
             fig.toolbar.active_scroll = tool
@@ -56,6 +57,14 @@ def restyle(fig):
         axis.axis_label_standoff = 12  # pixels from the numbers
         axis.axis_label_text_font = axis.major_label_text_font = FONT
         axis.major_label_text_font_size = "0.925em"
+
+
+def recolor(fig):
+    """Give a Bokeh figure colors for where no page sets those of its theme.
+
+    Once, when the figure is made: later, they would take the place of the page's.
+    """
+    for axis in fig.axis:
         axis.axis_label_text_color = axis.major_label_text_color = "#7A838C"
         axis.axis_line_color = axis.major_tick_line_color = "rgba(128, 128, 128, 0.6)"
     fig.grid.grid_line_color = "rgba(128, 128, 128, 0.22)"
