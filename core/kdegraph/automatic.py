@@ -22,7 +22,7 @@ from kdegraph.graph import similarity_graph
 from kdegraph.graph_parameters import Scale
 from kdegraph.metrics import points_of
 from kdegraph.runtime.progress import responsive
-from kdegraph.validation import check_seed
+from kdegraph.validation import check_sample_weight, check_seed
 
 __all__ = ["count_clusters"]
 
@@ -42,6 +42,7 @@ def count_clusters(
     min_clusters: int = 1,
     max_clusters: int | None = None,
     metric: str = "euclidean",
+    sample_weight: ArrayLike | None = None,
     seed: int | None = None,
     progress: Callable[[str, float], object] | None = None,
 ) -> SuggestedNumber:
@@ -59,6 +60,8 @@ def count_clusters(
         Largest number to find.
     metric : {"euclidean", "cosine", "haversine"}
         The distance, see `similarity_graph`.
+    sample_weight : (n,) array_like, optional
+        Weights of the points, see `similarity_graph`.
     seed : int, optional
         For the draws of the graphs, and for the sample if there are more than 3,000 points.
     progress : callable, optional
@@ -104,18 +107,20 @@ def count_clusters(
     """
     points, seed = points_of(X, metric, keep_single=True), check_seed(seed)
     bounds = Bounds.checked(min_clusters, max_clusters)
+    weight = check_sample_weight(sample_weight, len(points))
+    options = {"seed": seed, "progress": progress}
     if is_pixel_grid(points):
-        return SuggestedNumber(bounds.nearest(_count_segments(points, seed, progress)))
+        return SuggestedNumber(bounds.nearest(_count_segments(points, weight, options)))
     n_piles = len(duplicate_groups(points)[1])
     if n_piles <= MAX_PILES and MEAN_SIZE * n_piles <= len(points):
         return SuggestedNumber.by_weight({bounds.nearest(n_piles): 1.0})
     if len(points) > MAX_COUNTED:
         chosen = np.random.default_rng(seed).choice(len(points), MAX_COUNTED, replace=False)
-        points = points[chosen]
+        points, weight = points[chosen], None if weight is None else weight[chosen]
     with keeping_lists(points):
         return number_from(
             (
-                _spectrum(points, scale, N_EIGENVALUES, 3, seed, progress)
+                _spectrum(points, weight, scale, N_EIGENVALUES, 3, options)
                 for scale in SCALES
                 if scale.suits(len(points))
             ),
@@ -140,19 +145,19 @@ def number_from(spectra, bounds, max_rows=None) -> SuggestedNumber:
     return SuggestedNumber.by_weight(total)
 
 
-def _count_segments(points, seed, progress):
+def _count_segments(points, weight, options):
     """Return the number of segments of a picture."""
     n = SEGMENT_EIGENVALUES
-    found = _spectrum(points, Scale(pixel_sigma(points)), n, n, seed, progress)
+    found = _spectrum(points, weight, Scale(pixel_sigma(points)), n, n, options)
     if found is None:
         return 1
     return suggest_n_clusters(found.eigenvalues, photograph=True)
 
 
-def _spectrum(points, scale, n_eigenvalues, least, seed, progress):
+def _spectrum(points, weight, scale, n_eigenvalues, least, options):
     """Return the spectrum of the graph at a scale, or None; see `spectrum_to_count`."""
-    graph = similarity_graph(points, **scale._asdict(), seed=seed, progress=progress)
-    return spectrum_to_count(graph, n_eigenvalues, least, seed=seed, progress=progress)
+    graph = similarity_graph(points, **scale._asdict(), sample_weight=weight, **options)
+    return spectrum_to_count(graph, n_eigenvalues, least, **options)
 
 
 def spectrum_to_count(graph, n_eigenvalues, least=3, **options):
