@@ -45,6 +45,9 @@ def test_scanpy_clusters_and_draws_by_the_graph(tmp_path, cells, metric):
     assert data.obsm["X_umap"].shape == (400, 2)
     data.obsp["kdegraph"] = transformer.graph_.adjacency
     data.write_h5ad(tmp_path / "cells.h5ad")
+    read = kdegraph.datasets.load(tmp_path / "cells.h5ad", label="leiden")
+    np.testing.assert_array_equal(read.X, data.X)
+    assert adjusted_rand_score(read.y, data.obs["leiden"]) == 1.0
     back = anndata.read_h5ad(tmp_path / "cells.h5ad")
     assert abs(back.obsp["distances"] - data.obsp["distances"]).max() == 0
     model = KDESpectralClustering(4, affinity="precomputed", random_state=0)
