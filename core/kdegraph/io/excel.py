@@ -7,8 +7,8 @@ import zipfile
 from kdegraph.io.limits import check_members, check_table, check_unpacked, needing, refusing
 from kdegraph.io.text import read_csv
 
-# Bytes of the XML in a workbook, which may take twenty times as much when it is parsed.
-MAX_XML = 2**28
+# Bytes of the XML in a workbook: about a million cells, which take half a minute.
+MAX_XML = 2**26
 
 
 def read_xlsx(data, name, max_bytes):
