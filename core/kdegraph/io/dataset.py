@@ -43,10 +43,10 @@ class Dataset:
     shape : (rows, columns), optional
         The grid of the points of a picture, in row-major order. It is smaller than the picture if
         that was scaled down.
-    template : xarray.DataArray, optional
-        Has the rows, columns and coordinates of the picture, and `label_image` returns such a one.
     metric : {"euclidean", "cosine", "haversine"}
         The distance that suits the data, see `kdegraph.similarity_graph`.
+    template : xarray.DataArray, optional
+        Has the rows, columns and coordinates of the picture, and `label_image` returns such a one.
 
     Examples
     --------
