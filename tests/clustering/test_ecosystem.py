@@ -56,6 +56,19 @@ def test_scanpy_clusters_and_draws_by_the_graph(tmp_path, cells, metric):
 
 
 @pytest.mark.slow
+def test_scanpy_takes_the_number_of_neighbors_from_the_transformer(cells):
+    sc, anndata = pytest.importorskip("scanpy"), pytest.importorskip("anndata")
+    data = anndata.AnnData(cells[0])
+    with_number = SimilarityGraphTransformer(n_neighbors=7, random_state=0)
+    sc.pp.neighbors(data, n_neighbors=30, use_rep="X", transformer=with_number)
+    assert data.uns["neighbors"]["params"]["n_neighbors"] == 7
+    assert np.all(np.diff(data.obsp["distances"].indptr) == 8)
+    # The weights of the default mode are not taken for distances: docs/faq.md has the remedy.
+    with pytest.raises(AttributeError, match="getnnz"):
+        sc.pp.neighbors(data, use_rep="X", transformer=SimilarityGraphTransformer())
+
+
+@pytest.mark.slow
 def test_umap_takes_the_rows(cells):
     umap = pytest.importorskip("umap")
     X, y = cells
