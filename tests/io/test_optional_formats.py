@@ -11,6 +11,7 @@ import zipfile
 import numpy as np
 import pytest
 import scipy.sparse
+from files import xlsx_bytes
 from kdegraph import datasets
 from kdegraph.io import cells as files_of_cells
 from kdegraph.io import excel
@@ -23,20 +24,6 @@ ROWS = [
     [0.25, 40, 'tulip, "red"', datetime.datetime(2024, 2, 1), False],
     [1e-300, 7, None, None, True],
 ]
-
-
-def workbook(rows, corner=None, **more):
-    """The bytes of an .xlsx file with these rows in its first sheet, and perhaps a far cell."""
-    openpyxl = pytest.importorskip("openpyxl")
-    book = openpyxl.Workbook()
-    for row in rows:
-        book.active.append(row)
-    if corner is not None:
-        book.active.cell(*corner, "far")
-    book.create_sheet("second").append(["other"])
-    file = io.BytesIO()
-    book.save(file)
-    return repacked(file.getvalue(), **more)
 
 
 def repacked(content, replace=("", ""), drop=None):
@@ -53,7 +40,7 @@ def repacked(content, replace=("", ""), drop=None):
 
 @pytest.mark.parametrize("lie", [("", ""), ('ref="A1:E5"', 'ref="A1:XFD1048576"')])
 def test_the_first_sheet_of_a_workbook(lie):
-    table = datasets.read(workbook(ROWS, replace=lie), filename="flowers.xlsx")
+    table = datasets.read(repacked(xlsx_bytes(ROWS), lie), filename="flowers.xlsx")
     kinds = {column.name: column.kind for column in table.columns}
     expected = {"length": "number", "width": "number", "kind": "text", "day": "date"}
     assert kinds == expected | {"ok": "number"}
@@ -70,10 +57,10 @@ BAD_BOOKS = {
     "bad_xml": (lambda book: repacked(book, ("<sheetData>", "<")), "cannot be read as an Excel"),
     "text": (lambda book: b"a,b\n1,2\n", "by its content it is text"),
     "wide": (
-        lambda book: workbook(ROWS, (2, 16384)),
+        lambda book: xlsx_bytes(ROWS, (2, 16384)),
         "has 16,384 columns, the limit is 4,096",
     ),
-    "long": (lambda book: workbook(ROWS, (1048576, 1)), "unpacks to .*, the limit is 10.0 MiB"),
+    "long": (lambda book: xlsx_bytes(ROWS, (1048576, 1)), "unpacks to .*, the limit is 10.0 MiB"),
     "bomb": (
         lambda book: repacked(book, ("<sheetData>", "<sheetData>" + " " * SMALL)),
         "unpacks to .*, the limit is 10.0 MiB",
@@ -84,7 +71,7 @@ BAD_BOOKS = {
 @pytest.mark.parametrize("name", BAD_BOOKS)
 def test_bad_workbooks_are_refused(name):
     spoil, message = BAD_BOOKS[name]
-    content = spoil(workbook(ROWS))
+    content = spoil(xlsx_bytes(ROWS))
     with pytest.raises(ValueError, match=rf"^{name}\.xlsx .*{message}"):
         datasets.load(content, filename=f"{name}.xlsx", max_bytes=SMALL)
 
@@ -92,7 +79,7 @@ def test_bad_workbooks_are_refused(name):
 def test_a_workbook_of_too_much_text_is_refused(monkeypatch):
     monkeypatch.setattr(excel, "MAX_XML", 1000)
     with pytest.raises(ValueError, match=r"unpacks to .*, the limit is 1000 bytes"):
-        datasets.read(workbook(ROWS), filename="t.xlsx")
+        datasets.read(xlsx_bytes(ROWS), filename="t.xlsx")
 
 
 @pytest.mark.parametrize(
