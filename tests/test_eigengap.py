@@ -19,8 +19,8 @@ from kdegraph.eigengap import (
     alignment,
     suggest_n_clusters,
 )
+from kdegraph.principal import reduced
 from sklearn.datasets import load_digits, load_iris, make_blobs
-from sklearn.decomposition import PCA
 
 
 def suggest(X, sigma, m=20, seed=0):
@@ -327,7 +327,7 @@ def test_graphs_of_several_scales_weigh_numbers_together():
 def test_points_in_many_dimensions_are_counted_in_layouts_too(monkeypatch):
     """The points and two layouts have the same weight."""
     X = load_digits().data[:500]
-    principal = PCA(50, iterated_power=2, random_state=0).fit_transform(X)
+    principal = reduced(X)
     graphs = [
         similarity_graph(principal, sigma="moderate", perplexity=perplexity, seed=0)
         for perplexity in (20, 40)

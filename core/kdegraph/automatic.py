@@ -22,8 +22,9 @@ from kdegraph.graph import similarity_graph
 from kdegraph.graph_parameters import Scale
 from kdegraph.layout import graph_layout
 from kdegraph.metrics import points_of
+from kdegraph.principal import reduced
 from kdegraph.runtime.progress import responsive
-from kdegraph.validation import SparsePoints, check_sample_weight, check_seed
+from kdegraph.validation import check_sample_weight, check_seed
 
 __all__ = ["count_clusters"]
 
@@ -33,8 +34,6 @@ SCALES = (Scale("auto"), Scale("moderate", 20.0), Scale("moderate", 40.0), Scale
 # In more dimensions spectra have no clear gap, and clusters are counted in layouts, too ...
 MAX_PLAIN_DIMENSIONS = 3
 LAYOUTS = (Scale("moderate", 20.0), Scale("moderate", 40.0))  # ... of graphs at these scales.
-# Principal components that stand for points in more dimensions, whose noise makes distances alike.
-MAX_COMPONENTS = 50
 MAX_COUNTED = 3_000  # points whose clusters are counted; a random sample stands for more
 N_EIGENVALUES = 101
 MAX_PILES = 5  # points with at most so many different places are clusters, one at each place
@@ -129,7 +128,7 @@ def count_clusters(
     if len(points) > MAX_COUNTED:
         chosen = np.random.default_rng(seed).choice(len(points), MAX_COUNTED, replace=False)
         points, weight = points[chosen], None if weight is None else weight[chosen]
-    points = _principal_components(points)
+    points = reduced(points)
     with keeping_lists(points):
         clouds = _clouds(points, weight, options)
         spectra = (found for cloud in clouds for found in _spectra(cloud, weight, options))
@@ -152,19 +151,6 @@ def _spectra(points, weight, options):
         for scale in SCALES:
             if scale.suits(len(points)):
                 yield _spectrum(points, weight, scale, N_EIGENVALUES, 3, options)
-
-
-def _principal_components(points):
-    """Return the coordinates of the points along their first principal components, or the points
-    themselves if they are in few dimensions.
-    """
-    if min(points.shape) <= MAX_COMPONENTS:
-        return points
-    from sklearn.decomposition import PCA  # slow to import
-
-    solver = "arpack" if isinstance(points, SparsePoints) else "auto"
-    components = PCA(MAX_COMPONENTS, svd_solver=solver, iterated_power=2, random_state=0)
-    return components.fit_transform(points)
 
 
 def number_from(spectra, bounds, max_rows=None) -> SuggestedNumber:

@@ -19,6 +19,7 @@ from kdegraph.geometry.neighbors import groups_of_identical
 from kdegraph.graph import similarity_graph
 from kdegraph.graph_parameters import Scale
 from kdegraph.metrics import points_of
+from kdegraph.principal import PrincipalComponents
 from kdegraph.runtime.progress import StageTimer, responsive
 from kdegraph.stability import (
     N_REPLICATES,
@@ -86,6 +87,9 @@ class Decision(NamedTuple):
         Those of the same graph by other embeddings, which have a vote, too.
     vote : Vote or None
         How sure the labels are; None where there is one graph.
+    components : PrincipalComponents or None
+        What `decide` has reduced points in more than 50 dimensions to; the graph is that of the
+        reduced points.
     timings : dict
         Seconds of each stage of `decide`, by its name.
     """
@@ -97,6 +101,7 @@ class Decision(NamedTuple):
     candidates: tuple[tuple[int, float], ...] = ()
     further_labels: tuple[NDArray, ...] = ()
     vote: Vote | None = None
+    components: PrincipalComponents | None = None
     timings: dict[str, float] | None = None
 
     def with_vote(self, labelings, identical=None) -> "Decision":
@@ -224,6 +229,10 @@ def decide(
     stages = StageTimer(progress)
     given = {"metric": "euclidean", "kernel": "gaussian"} | settings.graph
     points = points_of(points, given["metric"], kernel=given["kernel"], keep_single=True)
+    components = None
+    if lazily is None and given["kernel"] != "laplacian":  # whose distance is another one
+        components = PrincipalComponents.of_points(points)
+    points = points if components is None else components.transform(points)
     embedded = settings._replace(graph=given | {"metric": "euclidean"})
     settings, number = _with_number(points, embedded, seed, stages)
     whole = points if lazily is None else lazily(points)
@@ -239,6 +248,7 @@ def decide(
     stages.leave()
     return found._replace(
         graph=replace(found.graph, metric=given["metric"]),
+        components=components,
         confidence=number.confidence,
         candidates=number.candidates,
         timings=stages.timings,

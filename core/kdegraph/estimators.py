@@ -178,6 +178,11 @@ class KDESpectralClustering(
     replicates of all points vote about the labels. The cost is that of all these graphs and their
     clusters: twenty for the comparison, then the others.
 
+    *Many dimensions.* Of points in more than 50 dimensions, the first 50 principal components are
+    clustered where `sigma` is None, as noise in hundreds of columns makes distances alike;
+    `graph_` is the graph of these. Dask arrays and points with the Laplacian kernel keep all their
+    columns.
+
     For the pixels of a picture one bandwidth is better: points whose last two columns are the rows
     and columns of a grid, each place once, get the mean distance within which a pixel has 1/2000 of
     all pixels, as in `kdegraph.datasets.image_points`.
@@ -299,7 +304,7 @@ class KDESpectralClustering(
             self.sigma_, self.affinity_matrix_ = found.graph.sigma, found.graph.adjacency
         else:
             found = self._cluster_precomputed(X, seed, sample_weight)
-        self.graph_, self._scale = found.graph, found.scale
+        self.graph_, self._scale, self._components = found.graph, found.scale, found.components
         if self.affinity == "kernel" and not self._lazy:
             wanted = None if isinstance(self.n_clusters, str) else self.n_clusters
             warn_of(self.graph_, wanted, getattr(self, "feature_names_in_", None))
@@ -447,13 +452,20 @@ class KDESpectralClustering(
         return memberships(self.graph_, points, labels, queries, own)
 
     def _new_points(self, X, rows=slice(None)):
-        """Return the fitted points and some rows of the new ones in the metric's Euclidean space,
-        and the bandwidths of these.
+        """Return the fitted points and some rows of the new ones in the space of the graph, and the
+        bandwidths of these.
         """
-        points = points_of(self._points, self.metric)
-        queries = points_of(self._checked_queries(X)[rows], self.metric)
+        points, queries = (
+            self._in_graph(self._points),
+            self._in_graph(self._checked_queries(X)[rows]),
+        )
         sigma, perplexity = self._scale
         return points, queries, new_bandwidths(self.sigma_, sigma, points, queries, perplexity)
+
+    def _in_graph(self, points):
+        """Return points in the Euclidean space of the metric, or their principal components."""
+        points = points_of(points, self.metric)
+        return points if self._components is None else self._components.transform(points)
 
     def _checked_queries(self, X):
         return check_estimator_points(self, X, self._points, dtype=np.float64, reset=False)

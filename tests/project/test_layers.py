@@ -34,7 +34,7 @@ LAYERS = (
     {"eigengap"},
     {"costs"},
     {"geometry"},
-    {"bandwidth"},
+    {"bandwidth", "principal"},
     {"local_bandwidth"},
     {"scaled_kernel"},
     {"kde"},

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kdegraph.metrics import points_of
+from kdegraph.principal import reduced
 from kdegraph.validation import as_array, check_positive
 
 
@@ -88,10 +89,11 @@ class Dataset:
     @cached_property
     def embedded(self) -> NDArray[np.float64]:
         """Points whose Euclidean distances are those of the `metric`; `X` itself for "euclidean".
+        Of more than 50 dimensions, the first 50 principal components.
 
         A ValueError is raised if the metric does not suit `X`.
         """
-        return points_of(self.X, self.metric)
+        return reduced(points_of(self.X, self.metric))
 
     def subset(self, points: ArrayLike) -> Self:
         """Return some of the points with their labels and names.

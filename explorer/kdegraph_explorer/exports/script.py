@@ -42,14 +42,21 @@ def write(session):
 
 
 def _points(dataset):
-    if dataset.metric == "euclidean":
-        return ["X = data.X"]
-    return [
-        "from kdegraph.metrics import points_of",
-        "",
-        "# Points between which the Euclidean distance is the chosen one.",
-        f"X = points_of(data.X, {dataset.metric!r})",
-    ]
+    lines = ["X = data.X"]
+    if dataset.metric != "euclidean":
+        lines = [
+            "from kdegraph.metrics import points_of",
+            "",
+            "# Points between which the Euclidean distance is the chosen one.",
+            f"X = points_of(data.X, {dataset.metric!r})",
+        ]
+    if dataset.embedded.shape[1] < dataset.X.shape[1]:
+        lines += [
+            "from kdegraph.principal import reduced",
+            "",
+            f"X = reduced(X)  # {dataset.embedded.shape[1]} principal components",
+        ]
+    return lines
 
 
 def _graph(outcome, request):

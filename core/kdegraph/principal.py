@@ -1,0 +1,60 @@
+"""Reduce points in many dimensions to their first principal components."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kdegraph.geometry.neighbors import groups_of_identical
+from kdegraph.validation import Points, SparsePoints
+
+# Components that stand for points in more dimensions. There, noise in many columns makes distances
+# alike, while clusters that can be found have large variance. On standard sets of 64 to 784
+# dimensions 30 and 50 components give the same scores as all columns, within chance.
+MAX_COMPONENTS = 50
+EXTREME = 1e50  # coordinates beyond it, or all below its inverse, are divided by the largest
+
+
+class PrincipalComponents(NamedTuple):
+    """Map points of many dimensions to few.
+
+    Attributes
+    ----------
+    fitted : sklearn.decomposition.PCA
+        Of the points in units of `unit`.
+    unit : float
+        1, or the largest absolute coordinate where its square would overflow or vanish.
+    """
+
+    fitted: Any
+    unit: float
+
+    @classmethod
+    def of_points(cls, points: Points) -> "PrincipalComponents | None":
+        """Find the components of points; None if there are few points or few dimensions."""
+        if min(points.shape) <= MAX_COMPONENTS:
+            return None
+        from sklearn.decomposition import PCA  # slow to import
+
+        largest = float(abs(points).max())
+        unit = largest if largest > EXTREME or 0 < largest < 1 / EXTREME else 1.0
+        solver = "arpack" if isinstance(points, SparsePoints) else "auto"
+        components = PCA(MAX_COMPONENTS, svd_solver=solver, random_state=0)
+        return cls(components.fit(_in_units(points, unit)), unit)
+
+    def transform(self, points: Points) -> Points:
+        """Return the coordinates of points along the components; identical ones stay identical."""
+        places = self.fitted.transform(_in_units(points, self.unit)) * self.unit
+        group = groups_of_identical(points)
+        if group is not None:
+            places = places[np.unique(group, return_index=True)[1]][group]
+        return np.ascontiguousarray(places)
+
+
+def _in_units(points, unit):
+    return points if unit == 1.0 else points / unit
+
+
+def reduced(points: Points) -> Points:
+    """Return points along their principal components, or as they are if they have few columns."""
+    components = PrincipalComponents.of_points(points)
+    return points if components is None else components.transform(points)
