@@ -31,8 +31,10 @@ from kdegraph.metrics import points_of
 from kdegraph.precomputed import AFFINITIES, rows_of, shares, weights_of
 from kdegraph.runtime.progress import StageLines
 from kdegraph.runtime.threads import within_n_jobs
+from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.scaled_kernel import new_bandwidths
 from kdegraph.spectral.checked_graph import graph_parts
+from kdegraph.spectral.spectrum import Spectrum
 from kdegraph.validation import check_choice, check_count, check_estimator_points
 
 __all__ = ["KDESpectralClustering"]
@@ -192,6 +194,20 @@ class KDESpectralClustering(
     >>> kdegraph.KDESpectralClustering(2, sigma=0.1, random_state=0).fit_predict(X).shape
     (500,)
     """
+
+    labels_: NDArray[np.int32]
+    graph_: SimilarityGraph
+    affinity_matrix_: scipy.sparse.csr_array
+    spectrum_: Spectrum | None
+    conductances_: NDArray[np.float64]
+    isolated_: NDArray[np.int64]
+    probabilities_: NDArray[np.float64] | None
+    stability_: NDArray[np.float64] | None
+    sigma_: float | NDArray[np.float64] | None
+    n_clusters_: int
+    confidence_: float
+    candidates_: tuple[tuple[int, float], ...]
+    n_features_in_: int
 
     def __init__(
         self,

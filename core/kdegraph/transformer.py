@@ -4,7 +4,7 @@ from typing import Literal
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.neighbors import NearestNeighbors, sort_graph_by_row_values
 from sklearn.utils import check_random_state
@@ -20,6 +20,7 @@ from kdegraph.graph_parameters import ESTIMATOR_PARAMETERS
 from kdegraph.metrics import METRICS, points_of
 from kdegraph.runtime.progress import StageLines
 from kdegraph.runtime.threads import within_n_jobs
+from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.scaled_kernel import kernel_blocks, kernel_row, new_bandwidths
 from kdegraph.validation import SparsePoints, check_choice, check_count, check_estimator_points
 
@@ -109,6 +110,11 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
     >>> int(moons.fit_predict(X).max())
     1
     """
+
+    graph_: SimilarityGraph
+    sigma_: float | NDArray[np.float64]
+    n_samples_fit_: int
+    n_features_in_: int
 
     def __init__(
         self,

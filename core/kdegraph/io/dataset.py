@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from kdegraph.metrics import points_of
 from kdegraph.validation import as_array, check_positive
@@ -73,7 +73,7 @@ class Dataset:
             names = tuple(f"x{i + 1}" for i in range(self.X.shape[1]))
             object.__setattr__(self, "feature_names", names)
 
-    def __array__(self, dtype=None, copy=None) -> NDArray:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         """Return the points, so that functions and estimators take the data set for them."""
         return np.array(self.X, dtype=dtype, copy=copy)
 
@@ -138,7 +138,7 @@ class Dataset:
             shape=None,
         )
 
-    def label_image(self, labels: ArrayLike) -> NDArray:
+    def label_image(self, labels: ArrayLike) -> NDArray[Any]:
         """Return the labels of the pixels of a picture in full size.
 
         Parameters
@@ -167,7 +167,7 @@ class Dataset:
 
 def expand_labels(
     labels: ArrayLike, shape: tuple[int, int], full_shape: tuple[int, int]
-) -> NDArray:
+) -> NDArray[Any]:
     """Scale the labels of a grid of points up to a picture, without mixing labels.
 
     Parameters
