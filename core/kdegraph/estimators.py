@@ -13,6 +13,7 @@ from sklearn.base import (
     clone,
 )
 from sklearn.metrics import adjusted_rand_score
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kdegraph.clustering.out_of_sample import Coordinates, fitted_vertices, memberships
@@ -316,7 +317,7 @@ class KDESpectralClustering(
         self.stability_ = found.vote and found.vote.stability
         return self
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         """Return the tags of scikit-learn: precomputed matrices are split by rows and columns."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
