@@ -76,7 +76,7 @@ def required_by(name):
     try:
         return requires(name) or ()
     except PackageNotFoundError:
-        assert name in names(EXTRAS["bench"])
+        assert name in names(EXTRAS["bench"]) | names(EXTRAS["history"])
         return ()
 
 
