@@ -11,6 +11,8 @@ for name in list(rows[0])[2:]:
     axes.semilogy(commits, times, "o-", ms=3, label=name)
 axes.set_xlabel("commits")
 axes.set_ylabel("time / time of the last one")
+axes.set_yticks(ticks := [0.5, 1, 2, 5, 10, 20], labels=ticks)
+axes.minorticks_off()
 axes.grid(color="#ddd")
 axes.legend(fontsize=8, frameon=False)
 figure.tight_layout()
