@@ -39,7 +39,7 @@ PYTHONS = [
     for text in PROJECT["classifiers"]
     if text.startswith("Programming Language :: Python :: 3.")
 ]
-RUNTIME = ("explorer", "notebook", "dask")  # the extras of users
+RUNTIME = ("explorer", "notebook", "dask", "excel")  # the extras of users
 HEADER = """\
 # The versions that this project is developed and tested with, on each Python that it supports.
 # Everything that any extra needs is here, directly or not.
@@ -61,6 +61,7 @@ SUBSET = (
     "tests/clustering/test_transformer.py",
     "tests/io/test_tables.py",  # PyArrow
     "tests/io/test_lazily.py",  # h5py, Zarr, Dask
+    "tests/io/test_optional_formats.py",  # openpyxl
     "tests/io/test_pictures.py",  # Pillow
     "tests/cli/test_commands.py",  # Click
     "tests/cli/test_tiles.py",

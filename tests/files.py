@@ -7,6 +7,7 @@ import zlib
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
+import pytest
 from kdegraph import datasets
 from PIL import Image
 
@@ -30,6 +31,20 @@ def npy_bytes(array, **options):
 def npz_bytes(**arrays):
     stream = io.BytesIO()
     np.savez_compressed(stream, **arrays)
+    return stream.getvalue()
+
+
+def xlsx_bytes(rows, corner=None):
+    """The bytes of a workbook with these rows in its first sheet, and perhaps a far cell."""
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    if corner is not None:
+        book.active.cell(*corner, "far")
+    book.create_sheet("second").append(["other"])
+    stream = io.BytesIO()
+    book.save(stream)
     return stream.getvalue()
 
 

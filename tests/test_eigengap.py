@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 import scipy.integrate
 import scipy.linalg
+import scipy.sparse
 from graphs import cycle, cycle_values
-from kdegraph import KDESpectralClustering, datasets, similarity_graph, spectrum
+from kdegraph import KDESpectralClustering, datasets, graph_layout, similarity_graph, spectrum
 from kdegraph.automatic import count_clusters
 from kdegraph.eigengap import (
     ALIGNMENT_ROWS,
@@ -18,7 +19,8 @@ from kdegraph.eigengap import (
     alignment,
     suggest_n_clusters,
 )
-from sklearn.datasets import load_iris, make_blobs
+from sklearn.datasets import load_digits, load_iris, make_blobs
+from sklearn.decomposition import PCA
 
 
 def suggest(X, sigma, m=20, seed=0):
@@ -305,7 +307,7 @@ def test_clusters_of_points_are_counted(name, n_clusters):
 
 def test_graphs_of_several_scales_weigh_numbers_together():
     """The answer is that of the sums of squared weights, each as a share of those of its graph."""
-    X = load_iris().data
+    X = load_iris().data[:, 1:]
     total = Counter()
     for sigma, perplexity in (("auto", None), ("moderate", 20), ("moderate", 40), ("local", 30)):
         graph = similarity_graph(X, sigma=sigma, perplexity=perplexity, seed=0)
@@ -320,6 +322,41 @@ def test_graphs_of_several_scales_weigh_numbers_together():
     assert [k for k, _ in found.candidates] == [k for _, k in expected]
     np.testing.assert_allclose([w for _, w in found.candidates], [w / 4 for w, _ in expected])
     assert found == 2
+
+
+def test_points_in_many_dimensions_are_counted_in_layouts_too(monkeypatch):
+    """The points and two layouts have the same weight."""
+    X = load_digits().data[:500]
+    principal = PCA(50, iterated_power=2, random_state=0).fit_transform(X)
+    graphs = [
+        similarity_graph(principal, sigma="moderate", perplexity=perplexity, seed=0)
+        for perplexity in (20, 40)
+    ]
+    found = count_clusters(X, seed=0)
+    monkeypatch.setattr("kdegraph.automatic.LAYOUTS", ())
+    total = Counter()
+    for points in (principal, *(graph_layout(graph, seed=0) for graph in graphs)):
+        shares = dict(count_clusters(points, seed=0).candidates)
+        total.update({k: share / 3 for k, share in shares.items()})
+    assert dict(found.candidates) == pytest.approx(total)
+    assert set(count_clusters(X, seed=0).candidates) != set(found.candidates)
+
+
+def test_noise_in_hundreds_of_dimensions_hides_no_clusters():
+    """By the distances in all dimensions, the answer is 1."""
+    rng = np.random.default_rng(0)
+    centers = 0.3 * rng.normal(size=(4, 1000))
+    X = centers[rng.integers(4, size=600)] + rng.normal(size=(600, 1000))
+    assert count_clusters(X, seed=0) == 4
+    X[np.abs(X) < 1] = 0
+    assert count_clusters(scipy.sparse.csr_array(X), seed=0) == 4
+
+
+@pytest.mark.parametrize("d", [4, 60])
+def test_one_group_in_many_dimensions_has_no_clusters(d):
+    """By the points alone, there would be two in four dimensions."""
+    X = np.random.default_rng(d + 8).standard_t(4, size=(900, d))
+    assert count_clusters(X, seed=0) == 1
 
 
 def test_estimator_counts_in_the_same_way():

@@ -76,6 +76,16 @@ def weighted_adjacency(kernel, tree, degrees, neighbors, independent, *, progres
     return matrix
 
 
+def with_copies(adjacency, sample_weight, density=None, alpha=0.0):
+    """Return an adjacency matrix with the self-loops that stand for the edges between the copies of
+    a point: of a weight w above 1, ``w (w - 1)``, divided by ``density ** (2 alpha)``.
+    """
+    loops = sample_weight * np.maximum(sample_weight - 1.0, 0.0)
+    if density is not None:
+        loops *= density ** (-2.0 * alpha)
+    return scipy.sparse.csr_array(adjacency + scipy.sparse.diags_array(loops))
+
+
 def weighted_rows(drawn, law, order, progress=None):
     """Return the rows of the weighted matrix of the vertices of a `Drawn`, as the data, indices and
     indptr that `scipy.sparse.csr_array` takes. The `order` is that of the tree. Columns are

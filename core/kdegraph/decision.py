@@ -57,6 +57,13 @@ class Settings(NamedTuple):
     clusters: dict[str, Any] = {}  # noqa: RUF012 (never changed)
     bounds: Bounds = Bounds()
 
+    def for_part(self, chosen) -> "Settings":
+        """Return the settings for some of the points: with their weights."""
+        weight = self.graph.get("sample_weight")
+        if weight is None:
+            return self
+        return self._replace(graph=self.graph | {"sample_weight": weight[chosen]})
+
 
 class Decision(NamedTuple):
     """Hold the clusters of points, and what was decided to find them.
@@ -249,6 +256,7 @@ def _with_number(points, settings, seed, stages):
         points,
         min_clusters=least,
         max_clusters=most,
+        sample_weight=settings.graph.get("sample_weight"),
         seed=seed,
         progress=_part_done(stages, 0.0),
     )
@@ -264,7 +272,8 @@ def _one_graph(scale, whole, settings, seed, stages):
 def _compare_scales(points, settings, seed, perplexity, stages):
     """Return replicates of the points, or of a sample of them, at the most stable scales."""
     stages.enter("scales")
-    part = part_to_compare(points, seed)
+    part, chosen = part_to_compare(points, seed)
+    settings = settings.for_part(chosen)
     candidates = scales(len(part), perplexity)
     if settings.n_clusters == 1:
         candidates = candidates[:1]

@@ -185,7 +185,7 @@ def too_wide(graph: SimilarityGraph) -> Finding | None:
     """Find a sigma far above the distances between the points."""
     n, points = len(graph.kernel_degrees), graph.points
     degrees = graph.kernel_degrees if graph.densities is None else graph.densities - 1
-    if n < 2 or np.mean(degrees) <= 0.9 * (n - 1):
+    if n < 2 or graph.sample_weight is not None or np.mean(degrees) <= 0.9 * (n - 1):
         return None
     if points is not None:
         # No sigma is too large for points that are the same; the other pairs count.
@@ -222,7 +222,9 @@ def concentrated(graph: SimilarityGraph) -> Finding | None:
     With a perplexity of 5 the kernel values of nearest neighbors are 0.001 to 0.1 in measured data
     of 13 to 625 columns, and below 1e-30 in words counted in texts.
     """
-    if not isinstance(graph.sigma, np.ndarray) or graph.densities is not None:
+    if not isinstance(graph.sigma, np.ndarray):
+        return None
+    if graph.densities is not None or graph.sample_weight is not None:
         return None
     if not 0 < np.median(graph.kernel_degrees) < LEAST_DEGREE:
         return None

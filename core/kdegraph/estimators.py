@@ -36,7 +36,12 @@ from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.scaled_kernel import new_bandwidths
 from kdegraph.spectral.checked_graph import graph_parts
 from kdegraph.spectral.spectrum import Spectrum
-from kdegraph.validation import check_choice, check_count, check_estimator_points
+from kdegraph.validation import (
+    check_choice,
+    check_count,
+    check_estimator_points,
+    check_sample_weight,
+)
 
 __all__ = ["KDESpectralClustering"]
 
@@ -262,7 +267,9 @@ class KDESpectralClustering(
         self.verbose = verbose
 
     @within_n_jobs
-    def fit(self, X: ArrayLike, y: None = None) -> "KDESpectralClustering":
+    def fit(
+        self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None
+    ) -> "KDESpectralClustering":
         """Cluster the points.
 
         Parameters
@@ -273,6 +280,12 @@ class KDESpectralClustering(
             arrays. Sparse matrices do not become dense, see `similarity_graph`.
         y : None
             Ignored; accepted for the interface of scikit-learn.
+        sample_weight : (n,) array_like, optional
+            Weights of the points: one of weight 3 stands for three of weight 1 at its place, see
+            `similarity_graph`. They count in the graph, its eigenvectors and k-means. Bandwidths,
+            the sizes of connected components, the layout and the votes are those of the points
+            alone. Refused for Dask arrays, the samplers "recursive" and "rejection", and weights of
+            a graph that are precomputed.
 
         Returns
         -------
@@ -293,14 +306,16 @@ class KDESpectralClustering(
         """
         self._lazy = hasattr(X, "__dask_graph__")
         seed = seed_of(self.random_state)
+        if self._lazy and sample_weight is not None:
+            raise ValueError("sample_weight is for points in memory, not for Dask arrays")
         if check_choice(self.affinity, "affinity", AFFINITIES) == "kernel":
             points = self._check_points(X)
             self._check_clusters(points)
-            found = self._decide(points, seed)
+            found = self._decide(points, seed, check_sample_weight(sample_weight, len(points)))
             self._points = points if self._lazy else points.copy()
             self.sigma_, self.affinity_matrix_ = found.graph.sigma, found.graph.adjacency
         else:
-            found = self._cluster_precomputed(X, seed)
+            found = self._cluster_precomputed(X, seed, sample_weight)
         self.graph_, self._scale = found.graph, found.scale
         if self.affinity == "kernel" and not self._lazy:
             wanted = None if isinstance(self.n_clusters, str) else self.n_clusters
@@ -341,17 +356,19 @@ class KDESpectralClustering(
         if self.noise is not None:
             check_noise(self.noise, points, one_graph=self._lazy or self.sigma is not None)
 
-    def _cluster_precomputed(self, X, seed):
+    def _cluster_precomputed(self, X, seed, sample_weight):
         """Return the clusters of a matrix of weights or distances."""
         if self.noise is not None:
             check_noise(self.noise, None, one_graph=True)
         scale = Scale(self.sigma, self.perplexity)
-        graph, self._distances = weights_of(X, self.affinity, scale, self.kernel, self.alpha)
+        graph, self._distances = weights_of(
+            X, self.affinity, scale, self.kernel, self.alpha, sample_weight
+        )
         found = cluster_graph(graph, scale, self._settings(), seed, self._progress())
         self.sigma_ = None if self._distances is None else self._distances.sigma
         self.affinity_matrix_ = scipy.sparse.csr_array(graph_parts(graph).adjacency)
         self.n_features_in_ = len(found.clusters.labels)
-        return found
+        return found if self._distances is None else found._replace(graph=self.affinity_matrix_)
 
     def _settings(self):
         """Return the parameters of the clusters and of the graph, without the bandwidths."""
@@ -366,9 +383,10 @@ class KDESpectralClustering(
             Bounds.checked(self.min_clusters, self.max_clusters),
         )
 
-    def _decide(self, points, seed):
+    def _decide(self, points, seed, sample_weight):
         """Return the clusters with the given bandwidths, or with the most stable ones."""
         settings = self._settings()
+        settings.graph["sample_weight"] = sample_weight
         progress = self._progress()
         lazily = _as_dask if self._lazy else None
         if self.sigma is None:
@@ -457,7 +475,9 @@ class KDESpectralClustering(
     def _checked_queries(self, X):
         return check_estimator_points(self, X, self._points, dtype=np.float64, reset=False)
 
-    def fit_transform(self, X: ArrayLike, y: None = None) -> NDArray[np.float64]:
+    def fit_transform(
+        self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None
+    ) -> NDArray[np.float64]:
         """Cluster the points and return their spectral coordinates.
 
         Parameters
@@ -466,13 +486,15 @@ class KDESpectralClustering(
             As for `fit`.
         y : None
             Ignored; accepted for the interface of scikit-learn.
+        sample_weight : (n,) array_like, optional
+            As for `fit`.
 
         Returns
         -------
         (n, k) float64 array
             See `transform`.
         """
-        self.fit(X)
+        self.fit(X, sample_weight=sample_weight)
         return self.transform(X) if self.affinity == "kernel" else self._coordinates().of_fitted()
 
     @within_n_jobs

@@ -11,12 +11,12 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
-from kdegraph.adjacency import weighted_adjacency
+from kdegraph.adjacency import weighted_adjacency, with_copies
 from kdegraph.geometry.tree import Tree, build_tree
 from kdegraph.runtime.random import stream, uniform
 from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.sampling.recursive import LEAF
-from kdegraph.scaled_kernel import kernel_row, tree_kernel
+from kdegraph.scaled_kernel import exponent_shifts, kernel_row, tree_kernel
 from kdegraph.validation import check_count, check_points
 
 __all__ = [
@@ -131,9 +131,7 @@ def kernel_values(graph: SimilarityGraph, point: int) -> NDArray[np.float64]:
     """
     X = _points_of(graph)
     point = check_count(point, "point", minimum=0, maximum=len(X) - 1)
-    row = kernel_row(
-        graph.kernel, graph.sigma, X, point, density=graph.densities, alpha=graph.alpha
-    )
+    row = kernel_row(graph.kernel, graph.sigma, X, point, _shift_of(graph))
     row[point] = 0.0
     return row
 
@@ -156,13 +154,20 @@ def adjacency_after(graph: SimilarityGraph, tree: Tree, n_rounds: int) -> scipy.
     position[tree.order] = np.arange(len(tree.order), dtype=np.int32)
     drawn = graph.neighbors[tree.order][:, :n_rounds]
     drawn = np.where(drawn >= 0, position[drawn], -1).astype(np.int32)
-    return weighted_adjacency(
-        tree_kernel(graph.kernel, graph.sigma, tree, density=graph.densities, alpha=graph.alpha),
+    found = weighted_adjacency(
+        tree_kernel(graph.kernel, graph.sigma, tree, _shift_of(graph)),
         tree,
         graph.kernel_degrees[tree.order],
         drawn,
         graph.weighting == "inclusion" and graph.draws == "independent",
     )
+    if graph.sample_weight is None:
+        return found
+    return with_copies(found, graph.sample_weight, graph.densities, graph.alpha)
+
+
+def _shift_of(graph):
+    return exponent_shifts(graph.densities, graph.alpha, graph.sample_weight)
 
 
 def _points_of(graph):

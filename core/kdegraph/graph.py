@@ -14,7 +14,7 @@ from kdegraph.runtime.progress import StageTimer, responsive
 from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.sampled_graph.sample import sample_graph
 from kdegraph.sampling.choice import draws_from_lists
-from kdegraph.validation import SparsePoints
+from kdegraph.validation import SparsePoints, check_sample_weight
 
 
 @responsive
@@ -32,6 +32,7 @@ def similarity_graph(
     kde: Any = "auto",
     weighting: str = "inclusion",
     eps: float | None = None,
+    sample_weight: ArrayLike | None = None,
     seed: int | np.random.Generator | None = None,
     store: str | PathLike[str] | None = None,
     progress: Callable[[str, float], object] | None = None,
@@ -97,6 +98,12 @@ def similarity_graph(
         its own error. The default is ``1 / (6 log2 n)``, which the paper's theorem asks for.
         Rounding errors are added: about ``1e-16 (d + 8) (1 + t)`` for a point whose nearest others
         have kernel values of ``exp(-t)``.
+    sample_weight : (n,) array_like, optional
+        Weights of the points: one of weight 3 stands for three of weight 1 at its place. An edge
+        weighs ``w_i w_j`` times as much, i draws j in proportion to ``w_j k(x_i, x_j)``, and a
+        point of a weight w above 1 has a self-loop of weight ``w (w - 1)``, for the edges between
+        its copies. Bandwidths do not depend on weights. Not for the samplers "recursive" and
+        "rejection", and for points in memory only.
     seed : int or numpy Generator, optional
         The same seed gives the same neighbors for any number of threads. If None, a random seed is
         drawn and stored in the `seed` of the graph.
@@ -182,6 +189,9 @@ def similarity_graph(
     ).checked(len(points))
     if isinstance(points, SparsePoints):
         parameters = parameters.for_sparse_points()
+    sample_weight = check_sample_weight(sample_weight, len(points))
+    if sample_weight is not None:
+        _check_weighted(parameters, by_tiles)
     reuse_freed_memory()
     if by_tiles:
         from kdegraph.tiles.build import sample_by_tiles
@@ -191,7 +201,7 @@ def similarity_graph(
         path = sample_by_tiles(points, parameters, store, progress, any_seed=seed is None)
         return cast(SimilarityGraph, TiledGraph.load(path))
     stages = StageTimer(progress)
-    sampled = sample_graph(points, parameters, stages)
+    sampled = sample_graph(points, parameters, stages, sample_weight)
     stages.leave()
     return SimilarityGraph(
         **sampled,
@@ -211,6 +221,19 @@ def _lazy_points(X, metric):
     except ImportError as error:
         raise ImportError(f"a store needs Dask ({error}): pip install 'kdegraph[dask]'") from error
     return as_dask_points(X, metric)
+
+
+def _check_weighted(parameters, by_tiles):
+    """Raise a `ValueError` where points cannot have weights."""
+    if by_tiles:
+        raise ValueError(
+            "sample_weight is for points in memory, not for Dask arrays and graphs with a store"
+        )
+    if parameters.sampler in ("recursive", "rejection"):
+        raise ValueError(
+            f"the sampler {parameters.sampler!r} (which a `kde` needs) draws points of equal "
+            "weight; with sample_weight take sampler='auto' and kde='auto'"
+        )
 
 
 def _check_sampler_of_tiles(X, parameters):

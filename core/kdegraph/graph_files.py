@@ -20,7 +20,7 @@ from kdegraph.runtime.replacing import new_folder, writing
 from kdegraph.validation import check_sparse
 
 # Arrays that not all graphs have: those with a number for each vertex, and the points.
-VALUES_OF_VERTICES = ("sigma", "densities", "order")
+VALUES_OF_VERTICES = ("sigma", "densities", "order", "sample_weight")
 OPTIONAL_ARRAYS = (*VALUES_OF_VERTICES, "points")
 # Those of the adjacency matrix, in the order in which SciPy takes them.
 MATRIX_ARRAYS = ("data", "indices", "indptr")
@@ -229,7 +229,7 @@ def check_values_of_vertices(arrays, n):
     order = arrays.get("order")
     if order is not None and not np.array_equal(np.sort(order), np.arange(n)):
         raise ValueError("order is not a permutation of the points")
-    for name in ("sigma", "densities"):
+    for name in ("sigma", "densities", "sample_weight"):
         if name in arrays and not (np.isfinite(arrays[name]) & (arrays[name] > 0)).all():
             raise ValueError(f"{name} is not positive")
 

@@ -7,12 +7,14 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from kdegraph.adjacency import with_copies
 from kdegraph.bandwidth import bounded_mean
 from kdegraph.geometry.kernels import Kernel
 from kdegraph.graph_parameters import Scale
 from kdegraph.local_bandwidth import bandwidths_of_distances, neighbors_needed
 from kdegraph.scaled_kernel import Bandwidth, check_sigma
-from kdegraph.validation import as_array, check_fraction, check_sparse
+from kdegraph.spectral.checked_graph import GraphParts
+from kdegraph.validation import as_array, check_fraction, check_sample_weight, check_sparse
 
 AFFINITIES = ("kernel", "precomputed", "precomputed_distances")
 NEIGHBOR_OF_AUTO = 10  # as for `estimate_sigma`
@@ -30,20 +32,21 @@ class Distances(NamedTuple):
     scale : Scale
         The parameters of the bandwidths.
     kernel : str
-    density : (n,) array
-        The factors ``g_i ** -alpha`` of the weights.
+    factor : (n,) array
+        What each point multiplies its weights by: its own weight, and ``g_i ** -alpha``.
     """
 
     place: NDArray[np.int32]
     sigma: Bandwidth
     scale: Scale
     kernel: str
-    density: NDArray[np.float64]
+    factor: NDArray[np.float64]
 
     @classmethod
-    def fitted(cls, X, scale, kernel, alpha) -> "tuple[Distances, scipy.sparse.csr_array]":
+    def fitted(cls, X, scale, kernel, alpha, sample_weight) -> "tuple[Distances, GraphParts]":
         """Return the transformation, and the symmetric weights between the points: zero for pairs
-        whose distance is not stored in a sparse matrix, and on the diagonal.
+        whose distance is not stored in a sparse matrix, and on the diagonal but for points that
+        stand for several.
         """
         rows = _square(X)
         n, alpha = rows.shape[0], check_fraction(alpha, "alpha")
@@ -53,15 +56,18 @@ class Distances(NamedTuple):
         identical = scipy.sparse.csr_array((np.ones(len(zero)), pairs), shape=rows.shape)
         place = connected_components(identical, directed=False)[1]
         sigma = _bandwidth(rows, place, scale)
-        found = cls(place, sigma, scale, kernel, np.ones(n))
+        own = check_sample_weight(sample_weight, n)
+        found = cls(place, sigma, scale, kernel, np.ones(n) if own is None else own)
         weights = found._weights(rows, sigma)
         weights.data[rows.indices == _row_numbers(rows)] = 0.0
         weights = weights.maximum(weights.T)
-        if alpha == 0:
-            return found, weights
-        found = found._replace(density=(1.0 + weights.sum(axis=1)) ** -alpha)
-        weights.data *= found.density[weights.indices] * found.density[_row_numbers(weights)]
-        return found, weights
+        density = found.factor + weights @ found.factor
+        if alpha > 0:
+            found = found._replace(factor=found.factor * density**-alpha)
+        weights.data *= found.factor[weights.indices] * found.factor[_row_numbers(weights)]
+        if own is not None:
+            weights = with_copies(weights, own, density, alpha)
+        return found, GraphParts(weights, sample_weight=own)
 
     def of_new(self, X) -> scipy.sparse.csr_array:
         """Return weights between new points and the fitted ones, from rows of distances; those of a
@@ -77,7 +83,7 @@ class Distances(NamedTuple):
                 )
             sigma = _bandwidth(rows, self.place, self.scale)
         weights = self._weights(rows, sigma)
-        weights.data *= self.density[weights.indices]
+        weights.data *= self.factor[weights.indices]
         for i in np.flatnonzero(weights.sum(axis=1) == 0):  # out of reach of all fitted points
             stored = slice(*rows.indptr[i : i + 2])
             weights.data[stored] = rows.data[stored] == rows.data[stored].min(initial=np.inf)
@@ -96,13 +102,20 @@ class Distances(NamedTuple):
         return scipy.sparse.csr_array((values, rows.indices, rows.indptr), rows.shape)
 
 
-def weights_of(X, affinity, scale, kernel, alpha) -> tuple[Any, Distances | None]:
+def weights_of(
+    X, affinity, scale, kernel, alpha, sample_weight=None
+) -> tuple[Any, Distances | None]:
     """Return what `spectral_clustering` takes, and how distances were turned into it, if X is a
     matrix of distances.
     """
     if affinity == "precomputed_distances":
-        found, weights = Distances.fitted(X, scale, kernel, alpha)
+        found, weights = Distances.fitted(X, scale, kernel, alpha, sample_weight)
         return weights, found
+    if sample_weight is not None:
+        raise ValueError(
+            "sample_weight is for affinity='kernel' and 'precomputed_distances': give the weights "
+            "of affinity='precomputed' multiplied by those of both points"
+        )
     if (scale.sigma, scale.perplexity) != (None, None):
         raise ValueError(
             "sigma and perplexity are for affinity='kernel' and 'precomputed_distances', got "

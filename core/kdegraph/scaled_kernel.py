@@ -74,24 +74,29 @@ def _rule_of(sigma):
     return "moderate" if sigma == "moderate" else "perplexity"
 
 
-def tree_kernel(
-    name: str,
-    bandwidth: Bandwidth,
-    tree: Tree,
-    *,
-    density: NDArray[np.float64] | None = None,
-    alpha: float = 0.0,
-) -> Kernel:
-    """Return the kernel between the points of `tree`, divided by ``(density_i density_j) **
-    alpha``.
-
-    `bandwidth` and `density` are in the order of the original points.
+def exponent_shifts(
+    density: ArrayLike | None, alpha: float, weight: NDArray[np.float64] | None = None
+) -> NDArray[np.float64] | None:
+    """Return what each point adds to the exponents, so that kernel values are multiplied by
+    ``weight_i weight_j / (density_i density_j) ** alpha``; None without densities and weights.
     """
-    if density is None and not isinstance(bandwidth, np.ndarray):
+    if density is None:
+        return None if weight is None else -np.log(weight)
+    by_density = alpha * np.log(np.asarray(density))
+    return by_density if weight is None else by_density - np.log(weight)
+
+
+def tree_kernel(
+    name: str, bandwidth: Bandwidth, tree: Tree, shift: NDArray[np.float64] | None = None
+) -> Kernel:
+    """Return the kernel between the points of `tree`; see `local_kernel`.
+
+    `bandwidth` and `shift` are in the order of the original points.
+    """
+    if shift is None and not isinstance(bandwidth, np.ndarray):
         return Kernel(name, bandwidth)
     bandwidths = np.broadcast_to(bandwidth, tree.order.shape)[tree.order]
-    shift = None if density is None else alpha * np.log(density[tree.order])
-    return local_kernel(name, bandwidths, tree, shift)
+    return local_kernel(name, bandwidths, tree, None if shift is None else shift[tree.order])
 
 
 def pair_kernel(
@@ -133,12 +138,10 @@ def kernel_row(
     bandwidth: Bandwidth,
     X: NDArray[np.float64],
     point: int,
-    *,
-    density: NDArray[np.float64] | None = None,
-    alpha: float = 0.0,
+    shift: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """Return the kernel values between one of the points and all of them, (n,). That with itself
-    is 1 before the division by densities.
+    is 1 without a shift.
     """
     if isinstance(bandwidth, np.ndarray):
         pair = np.sqrt(bandwidth[point]) * np.sqrt(bandwidth)
@@ -150,4 +153,4 @@ def kernel_row(
     largest = np.finfo(float).max
     offsets = np.clip(offsets, -largest, largest)
     row = Kernel(name, 0.5).pairwise(np.zeros((1, X.shape[1])), offsets)[0]
-    return row if density is None else row / (density * density[point]) ** alpha
+    return row if shift is None else row * np.exp(-(shift + shift[point]))

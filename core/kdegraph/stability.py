@@ -63,13 +63,15 @@ def embeddings_for(n_dimensions: int, assign_labels: str | None = None) -> tuple
 
 
 def part_to_compare(points, seed):
-    """Return the points for which scales are compared: all of them, or a random sample."""
+    """Return the points for which scales are compared, all of them or a random sample, and their
+    places.
+    """
     if not isinstance(points, SparsePoints):
         points = np.asarray(points)
     if len(points) <= MAX_COMPARED:
-        return points
+        return points, slice(None)
     chosen = np.random.default_rng(seed).choice(len(points), MAX_COMPARED, replace=False)
-    return points[np.sort(chosen)]
+    return points[np.sort(chosen)], np.sort(chosen)
 
 
 def stability(labelings: list[NDArray[np.int32]], n_clusters: int) -> float:

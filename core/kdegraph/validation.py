@@ -293,6 +293,20 @@ def check_bandwidths(sigma: Any, n: int, name: str = "sigma") -> NDArray[np.floa
     return array
 
 
+def check_sample_weight(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
+    """Return weights of points as an (n,) float64 array, or None if all are 1."""
+    if sample_weight is None:
+        return None
+    array = _vector(sample_weight, "sample_weight", n, "for each point", kinds="fiub")
+    bad = np.flatnonzero(~((array >= 1e-12) & (array <= 1e12)))
+    if bad.size:
+        raise ValueError(
+            f"sample_weight must lie between 1e-12 and 1e12, but sample_weight[{bad[0]}] is "
+            f"{array[bad[0]]:g}; leave out points whose weight is zero"
+        )
+    return None if (array == 1).all() else array
+
+
 def check_weights(weights: Any, n: int) -> NDArray[np.float64]:
     """Return `weights` as an (n,) float64 array of finite numbers; None stands for ones."""
     if weights is None:

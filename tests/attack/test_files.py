@@ -2,13 +2,14 @@
 
 import functools
 import re
+from importlib.util import find_spec
 
 import kdegraph
 import numpy as np
 import pandas as pd
 import pytest
 from attack.contract import REFUSED, attempt
-from files import npy_bytes, npz_bytes, parquet_bytes, picture_bytes
+from files import npy_bytes, npz_bytes, parquet_bytes, picture_bytes, xlsx_bytes
 from hypothesis import example, given
 from hypothesis import strategies as st
 from kdegraph import datasets
@@ -35,6 +36,8 @@ FILES = {
     "p.png": picture_bytes(NOISE, mode="P"),
     "a.jpg": picture_bytes(NOISE, "JPEG"),
 }
+if find_spec("openpyxl"):
+    FILES["a.xlsx"] = xlsx_bytes([["a", "b"], *X[:, :2].tolist()])
 NUMBERS = [b"0", b"-1", b"1", b"2", b"1e400", b"nan", b"99999999999", b"18446744073709551616", b""]
 WORDS = [b"\0", b"\xff", b"\xff\xff\xff\xff", b"\x80", b"\n", b"\r", b'"', b",", b"{", b"\x1f\x8b"]
 

@@ -53,7 +53,7 @@ REFUSED = {
     "graph moons.csv": ("Missing option", "--output"),
     "graph moons.csv -o g.npy": ("'g.npy' must end in .npz, .csv, .parquet",),
     "explore nope.csv": ("'nope.csv' does not exist",),
-    "explore bad.xlsx": ("unknown type '.xlsx'; save the sheet as CSV",),
+    "explore bad.xls": ("unknown type '.xls'; save the sheet as CSV",),
     "explore --port 99999": ("--port",),
     "explore --window --port 80": ("'--port'", "cannot be given with --window"),
     "explore --window --token": ("'--token'", "cannot be given with --window"),
@@ -70,7 +70,7 @@ REFUSED = {
 @pytest.mark.parametrize(("command", "words"), REFUSED.items(), ids=REFUSED)
 def test_wrong_usage_is_refused_in_one_line(run, moons, picture, tmp_path, command, words):
     (tmp_path / "folder.csv").mkdir()
-    for name in ("bad.txt", "bad.xlsx"):
+    for name in ("bad.txt", "bad.xls"):
         (tmp_path / name).write_text("words")
     before = sorted(tmp_path.iterdir())
     assert_refused(run(*shlex.split(command)), *words)

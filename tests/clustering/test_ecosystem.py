@@ -45,11 +45,27 @@ def test_scanpy_clusters_and_draws_by_the_graph(tmp_path, cells, metric):
     assert data.obsm["X_umap"].shape == (400, 2)
     data.obsp["kdegraph"] = transformer.graph_.adjacency
     data.write_h5ad(tmp_path / "cells.h5ad")
+    read = kdegraph.datasets.load(tmp_path / "cells.h5ad", label="leiden")
+    np.testing.assert_array_equal(read.X, data.X)
+    assert adjusted_rand_score(read.y, data.obs["leiden"]) == 1.0
     back = anndata.read_h5ad(tmp_path / "cells.h5ad")
     assert abs(back.obsp["distances"] - data.obsp["distances"]).max() == 0
     model = KDESpectralClustering(4, affinity="precomputed", random_state=0)
     assert adjusted_rand_score(y, model.fit_predict(back.obsp["kdegraph"])) == 1.0
     assert adjusted_rand_score(y, model.fit_predict(back.obsp["connectivities"])) == 1.0
+
+
+@pytest.mark.slow
+def test_scanpy_takes_the_number_of_neighbors_from_the_transformer(cells):
+    sc, anndata = pytest.importorskip("scanpy"), pytest.importorskip("anndata")
+    data = anndata.AnnData(cells[0])
+    with_number = SimilarityGraphTransformer(n_neighbors=7, random_state=0)
+    sc.pp.neighbors(data, n_neighbors=30, use_rep="X", transformer=with_number)
+    assert data.uns["neighbors"]["params"]["n_neighbors"] == 7
+    assert np.all(np.diff(data.obsp["distances"].indptr) == 8)
+    # The weights of the default mode are not taken for distances: docs/faq.md has the remedy.
+    with pytest.raises(AttributeError, match="getnnz"):
+        sc.pp.neighbors(data, use_rep="X", transformer=SimilarityGraphTransformer())
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from explorer_actions import PATIENCE, choose, put
 from explorer_objects import widget
-from files import npy_bytes, png_header
+from files import npy_bytes, png_header, xlsx_bytes
 from kdegraph import datasets
 from kdegraph_explorer.sources.generators import Generators
 from kdegraph_explorer.uploads import StoredFile
@@ -126,6 +126,13 @@ def test_picture_becomes_pixels(session):
     choose(session, n_clusters=2)
     labels = state.outcome("kde").labels.reshape(20, 30)
     assert len(np.unique(labels[:, :14])) == len(np.unique(labels[:, 16:])) == 1
+
+
+def test_a_workbook_opens(session):
+    rows = [["x", "y", "kind"], [0.5, 1, "a"], [2, 3, "b"], [4, 5.25, "a"]]
+    state = give(session, "points.xlsx", xlsx_bytes(rows))
+    assert state.error == ""
+    np.testing.assert_array_equal(state.dataset.X, [[0.5, 1], [2, 3], [4, 5.25]])
 
 
 BAD = {

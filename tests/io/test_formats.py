@@ -167,7 +167,7 @@ BAD = {
     "none.pcd": (binary_pcd(b"1 1"), "cannot be read as PCD: "),
     "cut.fcs": (fcs()[:-3], "promises 3 points"),
     "bad.fcs": (fcs().replace(b"$TOT", b"$TOO"), r"cannot be read as FCS: KeyError.'\$TOT'"),
-    "t.xlsx": (b"PK\x03\x04", "unknown type '.xlsx'; save the sheet as CSV; files can be .csv"),
+    "t.xls": (b"\xd0\xcf\x11\xe0", "unknown type '.xls'; save the sheet as CSV; files can be .csv"),
     "t.json": (b"[]", "unknown type '.json'; write one object per line, as .jsonl"),
 }
 

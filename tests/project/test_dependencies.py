@@ -19,10 +19,10 @@ EXTRAS = PROJECT["optional-dependencies"]
 OURS = {"kdegraph", "kdegraph_explorer", "benchmarks", "browser"}  # the last one of the tests
 # Packages that are imported where they are installed, and not missed elsewhere: a notebook shows
 # the explorer through these, which the extra `notebook` installs. The library draws on the axes of
-# its caller.
+# its caller, and reads workbooks with openpyxl, which the extra `excel` installs.
 OPTIONAL = {
     "explorer": {"ipython", "ipywidgets", "jupyter-bokeh", "traitlets"},
-    "core": {"matplotlib"},
+    "core": {"matplotlib", "openpyxl"},
 }
 
 
@@ -42,7 +42,7 @@ def imported(folder):
                 modules.add(node.module.partition(".")[0])
     known = {module: [name] for module, name in DISTRIBUTIONS.items()} | packages_distributions()
     third_party = modules - set(sys.stdlib_module_names) - OURS
-    return {canonicalize_name(known[module][0]) for module in third_party}
+    return {canonicalize_name(known.get(module, [module])[0]) for module in third_party}
 
 
 def test_the_library_imports_what_it_declares():
@@ -72,11 +72,14 @@ def pinned():
 
 
 def required_by(name):
-    """Return the requirements of a package; none if it is for experiments and not installed."""
+    """Return the requirements of a package; none if it is for experiments or for workbooks, and not
+    installed.
+    """
     try:
         return requires(name) or ()
     except PackageNotFoundError:
-        assert name in names(EXTRAS["bench"]) | names(EXTRAS["history"])
+        extras = ("bench", "excel", "history")
+        assert name in set().union(*(names(EXTRAS[extra]) for extra in extras))
         return ()
 
 

@@ -13,7 +13,12 @@ def test_every_file_of_the_subset_exists():
 
 
 def test_bounds_below_what_was_installed_are_named(monkeypatch):
-    extras = {"explorer": ["a>=1.0"], "notebook": ["kdegraph[explorer]"], "dask": ["B_c[x]>=2"]}
+    extras = {
+        "explorer": ["a>=1.0"],
+        "notebook": ["kdegraph[explorer]"],
+        "dask": ["B_c[x]>=2"],
+        "excel": [],
+    }
     project = {"dependencies": ["d>=3,<4"], "optional-dependencies": extras}
     monkeypatch.setattr(versions, "PROJECT", project)
     installed = {"a": "1", "b-c": "2.0.8", "d": "3.0"}

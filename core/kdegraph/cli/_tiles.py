@@ -8,7 +8,7 @@ from kdegraph.cli._build import describe_kernel, kde_parameters, line_on_graph
 from kdegraph.cli._options import split_names
 
 # Files that are always read block by block.
-BLOCKWISE = (".zarr", ".h5", ".hdf5", ".h5ad")
+BLOCKWISE = (".zarr", ".h5", ".hdf5")
 
 
 def as_bytes(context, parameter, value):

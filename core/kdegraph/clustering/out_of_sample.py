@@ -12,7 +12,7 @@ from kdegraph.geometry.neighbors import equal_rows, keys_of_rows, query_tree
 from kdegraph.geometry.sparse_points import nearest_rows
 from kdegraph.geometry.units import common_scale, rescaled
 from kdegraph.kde.api import kernel_sum
-from kdegraph.scaled_kernel import kernel_blocks
+from kdegraph.scaled_kernel import exponent_shifts, kernel_blocks
 from kdegraph.spectral.checked_graph import check_adjacency
 from kdegraph.spectral.solver.rayleigh_ritz import MIN_DIVISOR
 from kdegraph.validation import SparsePoints
@@ -64,11 +64,12 @@ def _sums(graph, points, queries, bandwidths, members, values):
     """
     local = isinstance(graph.sigma, np.ndarray)
     sigma = graph.sigma[members] if local else graph.sigma
+    shift = exponent_shifts(graph.densities, graph.alpha, graph.sample_weight)
+    if shift is not None:
+        values = values * np.exp(-shift[members])[:, None]
     if isinstance(points, SparsePoints):
         blocks = kernel_blocks(graph.kernel, sigma, points[members], queries, bandwidths)
         return np.concatenate([kernel_values @ values for kernel_values in blocks])
-    if graph.densities is not None:
-        values = values * np.asarray(graph.densities)[members, None] ** -graph.alpha
     of_columns = [
         kernel_sum(
             points[members],

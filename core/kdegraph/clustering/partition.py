@@ -126,7 +126,9 @@ def cluster(adjacency, n_clusters, rounding, smallest_component, spectrum, point
 
     if progress is not None:
         progress("k-means", 0.0)
-    labels = _labels_in_large_components(graph, spectrum, n_clusters, rounding, progress)
+    labels = _labels_in_large_components(
+        graph, spectrum, n_clusters, rounding, given.sample_weight, progress
+    )
     join_outliers(graph, points, kernel, labels)
     labels = numbered_by_first_member(labels)
     conductances = conductances_of(graph, labels)
@@ -141,12 +143,15 @@ def check_n_clusters(n_clusters, n):
     return check_count(n_clusters, "n_clusters", maximum=n, reason=reason)
 
 
-def _labels_in_large_components(graph, spectrum, n_clusters, rounding, progress):
-    """Return labels for the vertices of components that the spectrum includes; -1 for others."""
+def _labels_in_large_components(graph, spectrum, n_clusters, rounding, weight, progress):
+    """Return labels for the vertices of components that the spectrum includes; -1 for others. They
+    may have a weight each.
+    """
     min_size = max(spectrum.smallest_component, 2)
     if np.sum(graph.sizes >= min_size) >= n_clusters:
         return largest_components(graph, n_clusters)
     vertices = graph.in_components(min_size)
+    weight = None if weight is None else weight[vertices]
     if rounding.embedding == "layout":
         report = stage_progress(progress, "layout")
         places = place(graph, spectrum.eigenvectors, LAYOUT_DIMENSIONS, rounding.seed, report)
@@ -154,8 +159,10 @@ def _labels_in_large_components(graph, spectrum, n_clusters, rounding, progress)
     else:
         n_vectors = rounding.n_eigenvectors(n_clusters, spectrum.n_components)
         rows = embed(graph, spectrum, n_clusters, n_vectors, vertices, rounding.embedding)
+        if rounding.embedding == "plain" and weight is not None:
+            rows /= np.sqrt(weight)[:, None]  # those of its copies
     labels = np.full(graph.n, -1, np.int32)
-    labels[vertices] = rounding.labels(rows, n_clusters)
+    labels[vertices] = rounding.labels(rows, n_clusters, weight)
     return labels
 
 

@@ -41,17 +41,18 @@ class Rounding(NamedTuple):
             return n_clusters
         return min(2 * n_clusters, most)
 
-    def labels(self, rows, n_clusters):
+    def labels(self, rows, n_clusters, weight=None):
         """Return labels for the rows of an embedding, (m,) int32, with fewer values than clusters
-        if there are fewer distinct rows.
+        if there are fewer distinct rows. The rows may have a weight each.
         """
         rng = np.random.default_rng(self.seed)
-        sample = rows
+        chosen = slice(None)
         if self.assign_labels == "kmeans" and len(rows) > MAX_SAMPLE:
-            sample = rows[np.union1d(choose_rows(len(rows), rng), extremes(rows))]
-        return predict(self.fit(sample, n_clusters, rng), rows)
+            chosen = np.union1d(choose_rows(len(rows), rng), extremes(rows))
+        weight = None if weight is None else weight[chosen]
+        return predict(self.fit(rows[chosen], n_clusters, rng, weight), rows)
 
-    def fit(self, sample, n_clusters, rng):
+    def fit(self, sample, n_clusters, rng, weight=None):
         """Fit a model for `predict` to rows of an embedding that stand for all."""
         if self.assign_labels == "cluster_qr":
             return Axes.of(sample)
@@ -63,7 +64,9 @@ class Rounding(NamedTuple):
         k = min(n_clusters, len(distinct))
         state = int(rng.integers(2**32))
         with _few_threads():
-            return KMeans(k, n_init=self.n_init, random_state=state).fit(sample)
+            return KMeans(k, n_init=self.n_init, random_state=state).fit(
+                sample, sample_weight=weight
+            )
 
 
 def choose_rows(n, rng):

@@ -1,6 +1,7 @@
 """Make synthetic data (`make`), load built-in photographs (`photo`), tables and pictures (`load`,
-`read`, `image_points`), data frames with numbers and categories (`table_points`) and points that
-need not fit into memory (`load_lazily`), and change the scales of features (`rescale`).
+`read`, `image_points`), rasters with many bands (`raster_points`), data frames with numbers and
+categories (`table_points`) and points that need not fit into memory (`load_lazily`), and change the
+scales of features (`rescale`).
 """
 
 from kdegraph.datasets.generators import default_noise, describe, make, names
@@ -9,6 +10,7 @@ from kdegraph.io.files import MAX_BYTES, file_type, load, read
 from kdegraph.io.frames import table_points
 from kdegraph.io.lazily import load_lazily
 from kdegraph.io.pictures import MAX_PIXELS, Picture, image_points, photo, photo_names
+from kdegraph.io.rasters import raster_points
 from kdegraph.io.table import Column, Table
 
 __all__ = [
@@ -29,6 +31,7 @@ __all__ = [
     "names",
     "photo",
     "photo_names",
+    "raster_points",
     "read",
     "rescale",
     "table_points",

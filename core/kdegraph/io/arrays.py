@@ -6,11 +6,11 @@ import zipfile
 
 import numpy as np
 
-from kdegraph.io.limits import MAX_MEMBERS, check_pixels, check_table, check_unpacked
+from kdegraph.io.limits import check_members, check_pixels, check_table, check_unpacked
 from kdegraph.io.pictures import Picture
 from kdegraph.io.table import LABEL_NAMES, NULLS, Column, Table
 from kdegraph.npy_files import read_header
-from kdegraph.runtime.slices import count, take
+from kdegraph.runtime.slices import take
 
 
 def read_npy(data, name, max_bytes):
@@ -30,10 +30,7 @@ def read_npz(data, name, max_bytes):
     label and have one value for each point become further columns. An archive of one-dimensional
     arrays of one length is a table of these columns.
     """
-    n_members = count(data, b"PK\x01\x02")  # begins each entry of the directory
-    if n_members > MAX_MEMBERS:
-        found = f"{n_members:,} files, the limit is {MAX_MEMBERS:,}"
-        raise ValueError(f"{name} holds {found}; save the points as an array of their own")
+    check_members(data, name, "save the points as an array of their own")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             arrays = _read_chosen(archive, name, max_bytes)

@@ -45,6 +45,8 @@ class Dataset:
         that was scaled down.
     metric : {"euclidean", "cosine", "haversine"}
         The distance that suits the data, see `kdegraph.similarity_graph`.
+    template : xarray.DataArray, optional
+        Has the rows, columns and coordinates of the picture, and `label_image` returns such a one.
 
     Examples
     --------
@@ -67,6 +69,7 @@ class Dataset:
     image: NDArray[np.uint8] | None = field(default=None, repr=False)
     shape: tuple[int, int] | None = None
     metric: str = "euclidean"
+    template: Any = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not self.feature_names:
@@ -136,9 +139,10 @@ class Dataset:
             n_clusters=None,
             image=None,
             shape=None,
+            template=None,
         )
 
-    def label_image(self, labels: ArrayLike) -> NDArray[Any]:
+    def label_image(self, labels: ArrayLike) -> Any:
         """Return the labels of the pixels of a picture in full size.
 
         Parameters
@@ -148,8 +152,9 @@ class Dataset:
 
         Returns
         -------
-        (height, width) array
-            The label of the nearest point for each pixel, of the type of `labels`.
+        (height, width) array or xarray.DataArray
+            The label of the nearest point for each pixel, of the type of `labels`; a DataArray if
+            the picture was one.
 
         Raises
         ------
@@ -162,7 +167,8 @@ class Dataset:
                 "so their labels do not make a picture"
             )
         height, width = self.image.shape[:2]
-        return expand_labels(labels, self.shape, (height, width))
+        segments = expand_labels(labels, self.shape, (height, width))
+        return segments if self.template is None else self.template.copy(data=segments)
 
 
 def expand_labels(

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from kdegraph.io import arrays, arrow, formats, text
+from kdegraph.io import arrays, arrow, cells, excel, formats, text
 from kdegraph.io.dataset import Dataset
 from kdegraph.io.limits import ADVICE, MAX_BYTES
 from kdegraph.io.pictures import MAX_PIXELS, Picture, read_picture
@@ -31,10 +31,13 @@ _READERS: dict[str, Callable[..., Table | Picture]] = {
     "ply": formats.read_ply,
     "pcd": formats.read_pcd,
     "fcs": formats.read_fcs,
+    "xlsx": excel.read_xlsx,
+    "h5ad": cells.read_h5ad,
     "png": partial(read_picture, kind="PNG"),
     "jpeg": partial(read_picture, kind="JPEG"),
 }
 _TEXTS = ("csv", "tsv", "jsonl", "arff", "ply", "pcd")  # of these any beginning is possible
+_CONTENTS = dict.fromkeys(_TEXTS, "text") | {"xlsx": "npz"}  # types that begin like others
 _EXTENSIONS = {
     **{f".{kind}": kind for kind in _READERS},
     **dict.fromkeys((".txt", ".data", ".xyz"), "csv"),
@@ -50,6 +53,7 @@ _SIGNATURES = {
     b"PK\x03\x04": ("npz", "an NPZ or another zip archive"),
     b"PK\x05\x06": ("npz", "an NPZ or another zip archive"),
     b"FCS": ("fcs", "flow cytometry"),
+    b"\x89HDF\r\n\x1a\n": ("h5ad", "an HDF5 file"),
     b"\x1f\x8b": ("gzip", "a gzip archive"),
     b"%PDF": ("", "a PDF document"),
     b"GIF8": ("", "a GIF picture"),
@@ -58,10 +62,8 @@ _SIGNATURES = {
 }
 # The advice for types that cannot be read.
 _ADVICE = {
-    ".xlsx": "save the sheet as CSV",
     ".xls": "save the sheet as CSV",
     ".json": "write one object per line, as .jsonl",
-    ".h5ad": "kdegraph cluster and datasets.load_lazily read it",
 }
 
 # The sources of `read` and `load`: a path, the bytes of a file, or a file open for reading.
@@ -78,8 +80,9 @@ def file_type(filename: str | os.PathLike[str]) -> str:
 
     Returns
     -------
-    {"csv", "tsv", "jsonl", "arff", "parquet", "npy", "npz", "ply", "pcd", "fcs", "png", "jpeg"}
-        By the extension of the name.
+    str
+        By the extension of the name: "csv", "tsv", "jsonl", "arff", "parquet", "npy", "npz", "ply",
+        "pcd", "fcs", "xlsx", "h5ad", "png" or "jpeg".
 
     Raises
     ------
@@ -157,7 +160,7 @@ def read(
     elif content == "text":
         kind = "jsonl" if data.lstrip().startswith(b"{") else "csv"
     name = name or "the file"
-    if kind not in _READERS or content != ("text" if kind in _TEXTS else kind):
+    if kind not in _READERS or content != _CONTENTS.get(kind, kind):
         raise ValueError(f"{name} does not hold what its name says: by its content it is {found}")
     return _READERS[kind](data, name, max_bytes)
 
@@ -241,10 +244,11 @@ def load(
     """Load points from a table, or the pixels of a picture.
 
     Tables are text with delimiters or aligned columns (.csv, .tsv, .txt, .data, .xyz), JSON lines,
-    ARFF, Parquet, NPY, NPZ, point clouds (.ply, .pcd) and flow cytometry (.fcs), and text may be
-    packed by gzip; pictures are PNG and JPEG files. The points have the order of the rows. An array
-    of shape (n, height, width) is a table of n gray pictures, whose columns are called pixel_0_0
-    and so on.
+    ARFF, Parquet, NPY, NPZ, point clouds (.ply, .pcd), flow cytometry (.fcs), the first sheet of a
+    workbook (.xlsx) and cells (.h5ad: their principal components, or X, and the columns of `obs`
+    with categories), and text may be packed by gzip; pictures are PNG and JPEG files. The points
+    have the order of the rows. An array of shape (n, height, width) is a table of n gray pictures,
+    whose columns are called pixel_0_0 and so on.
 
     Parameters
     ----------

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from kdegraph.runtime.memory import format_bytes
+from kdegraph.runtime.slices import count
 
 # Bytes of a file, and of its numbers, each as a float64.
 MAX_BYTES = 2**30
@@ -35,6 +36,26 @@ def refusing(name: str, kind: str, *errors: type[Exception], where: str = "") ->
         reason = repr(error) if isinstance(error, LookupError) else str(error).strip()
         reason = (reason[:200] or "something is missing") + where
         raise ValueError(f"{name} cannot be read as {kind}: {reason}") from None
+
+
+@contextmanager
+def needing(name: str, package: str, extra: str, advice: str) -> Iterator[None]:
+    """Turn the error on a package that is not installed into a ValueError on the file."""
+    try:
+        yield
+    except ImportError:
+        raise ValueError(
+            f"{name} needs the package {package}: pip install 'kdegraph[{extra}]', or {advice}"
+        ) from None
+
+
+def check_members(data, name, advice):
+    """Refuse a zip archive of too many files."""
+    n_members = count(data, b"PK\x01\x02")  # begins each entry of the directory
+    if n_members > MAX_MEMBERS:
+        raise ValueError(
+            f"{name} holds {n_members:,} files, the limit is {MAX_MEMBERS:,}; {advice}"
+        )
 
 
 def check_table(n_rows, n_columns, name, max_bytes):

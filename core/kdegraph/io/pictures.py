@@ -196,11 +196,8 @@ def image_points(
     if blur is None:
         # 3 pixels of the 481 of photographs of BSDS500, and less in smaller pictures.
         blur = min(3.0, 1 / 160 * max(height, width))
-    if not 0 <= check_real(blur, "blur", "a number of pixels >= 0") < 1000:
-        raise ValueError(f"blur must be a number of pixels from 0 to 1000, got {blur!r}")
-    if max_pixels is not None:
-        max_pixels = check_count(max_pixels, "max_pixels")
-    shape = _fit(height, width, max_pixels)
+    blur = check_blur(blur)
+    shape = fit_grid(height, width, max_pixels)
     colors, picture = _smooth_colors(pixels, largest, blur, shape)
     places = np.moveaxis(np.indices(shape, dtype=np.float64), 0, 2)
     if color == "lab":
@@ -233,7 +230,7 @@ def _smooth_colors(pixels, largest, blur, shape):
         values = _color(pixels, c, largest)
         picture[:, :, c] = np.round(values * 255)
         smooth = gaussian_filter(values, blur, mode="nearest") if blur else values
-        colors[:, :, c] = smooth if shape == full else _resize(smooth, shape)
+        colors[:, :, c] = smooth if shape == full else resize(smooth, shape)
     return colors, picture
 
 
@@ -253,7 +250,7 @@ def _largest_value(array):
     if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in (1, 2, 3, 4)):
         raise ValueError(
             "image must have shape (height, width), or (height, width, 1 to 4 channels), "
-            f"got {array.shape}"
+            f"got {array.shape}; raster_points takes any number of bands"
         )
     if 0 in array.shape:
         raise ValueError(f"image has no pixels: shape {array.shape}")
@@ -280,9 +277,19 @@ def _color(array, c, largest):
     return values
 
 
-def _fit(height, width, max_pixels):
+def check_blur(blur):
+    """Return the standard deviation of a blur in pixels, from 0 to 1000."""
+    if not 0 <= check_real(blur, "blur", "a number of pixels >= 0") < 1000:
+        raise ValueError(f"blur must be a number of pixels from 0 to 1000, got {blur!r}")
+    return blur
+
+
+def fit_grid(height, width, max_pixels):
     """Return the largest grid with the shape of the picture and at most `max_pixels` points."""
-    if max_pixels is None or height * width <= max_pixels:
+    if max_pixels is None:
+        return height, width
+    max_pixels = check_count(max_pixels, "max_pixels")
+    if height * width <= max_pixels:
         return height, width
     scale = math.sqrt(max_pixels / (height * width))
     rows = min(max(1, int(height * scale)), max_pixels)
@@ -291,7 +298,7 @@ def _fit(height, width, max_pixels):
     return rows, columns
 
 
-def _resize(channel, shape):
+def resize(channel, shape):
     """Average one color over the cells of a grid of the given shape."""
     from PIL import Image
 

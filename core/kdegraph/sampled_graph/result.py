@@ -20,10 +20,11 @@ class SimilarityGraph(KeptParameters):
     Attributes
     ----------
     adjacency : csr_array, (n, n) float64
-        Symmetric, zero diagonal, sorted, without duplicates.
+        Symmetric, sorted, without duplicates. The diagonal is zero but for points of a weight w
+        above 1, which have ``w (w - 1)``: the edges between the copies that they stand for.
     kernel_degrees : (n,) float64
         ``g(x_i) - 1``, the degrees in the fully connected graph, to the relative error `eps`; for
-        the sampler "mixture" unbiased estimates.
+        the sampler "mixture" unbiased estimates. Without self-loops.
     neighbors : (n, L) int32
         The sampled neighbors of every vertex, with repetitions; -1 for an isolated vertex, and for
         a draw whose kernel value underflows.
@@ -48,6 +49,8 @@ class SimilarityGraph(KeptParameters):
         The exponent of the densities that divide the kernel.
     densities : (n,) float64 or None
         These densities, ``g(x_i)`` to the relative error `eps`; None for an `alpha` of 0.
+    sample_weight : (n,) float64 array or None
+        The weights of the points; None if all are 1.
     metric : {"euclidean", "cosine", "haversine"}
         The distance in the kernel.
     points : (n, d) float64 or float32 array, csr_array or None
@@ -77,11 +80,14 @@ class SimilarityGraph(KeptParameters):
     densities: NDArray[np.float64] | None = None
     points: NDArray[np.float64] | None = None
     order: NDArray[np.int32] | None = None
+    sample_weight: NDArray[np.float64] | None = None
 
     @property
     def n_edges(self) -> int:
-        """Number of undirected edges."""
-        return self.adjacency.nnz // 2
+        """Number of undirected edges between different points."""
+        if self.sample_weight is None:
+            return self.adjacency.nnz // 2
+        return (self.adjacency.nnz - np.count_nonzero(self.adjacency.diagonal())) // 2
 
     def _size(self) -> dict[str, int]:
         return {"points": self.adjacency.shape[0], "edges": self.n_edges}

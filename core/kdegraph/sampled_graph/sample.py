@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kdegraph.adjacency import weighted_adjacency
+from kdegraph.adjacency import weighted_adjacency, with_copies
 from kdegraph.bandwidth import sigma_of_lists
 from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.neighbor_forest import has_duplicates, has_many_dimensions, near_neighbors
@@ -16,7 +16,13 @@ from kdegraph.runtime.memory import check_memory
 from kdegraph.sampling import mixture, near, recursive, rejection
 from kdegraph.sampling.choice import choose_sampler, draws_from_lists
 from kdegraph.sampling.rounds import LOCAL_ROUNDS, suggest_n_rounds
-from kdegraph.scaled_kernel import Bandwidth, pair_kernel, resolve_bandwidth, tree_kernel
+from kdegraph.scaled_kernel import (
+    Bandwidth,
+    exponent_shifts,
+    pair_kernel,
+    resolve_bandwidth,
+    tree_kernel,
+)
 from kdegraph.validation import LOCAL_WORDS
 
 # Bytes of memory for each neighbor that is drawn, from drawing it to its edge in the graph.
@@ -24,17 +30,22 @@ BYTES_PER_DRAW = {"mixture": 120, "recursive": 100}
 BYTES_PER_DRAW_ON_TREE = 40
 
 
-def sample_graph(X, options, stages):
+def sample_graph(X, options, stages, sample_weight=None):
     """Sample a graph with the requested sampler, or with the one that `sampling.choice` chooses.
     Return the attributes of a `SimilarityGraph` that are not parameters, and those that have been
     chosen automatically.
     """
-    if draws_from_lists(X, options.sampler, options.allows_estimates):
-        return _sample_from_lists(X, options, stages)
-    return _sample_on_tree(X, options, stages)
+    from_lists = draws_from_lists(X, options.sampler, options.allows_estimates)
+    sample = _sample_from_lists if from_lists else _sample_on_tree
+    found = sample(X, options, stages, sample_weight)
+    if sample_weight is not None:
+        density = found.get("densities")
+        adjacency = with_copies(found["adjacency"], sample_weight, density, options.alpha)
+        found |= {"adjacency": adjacency, "sample_weight": sample_weight}
+    return found
 
 
-def _sample_from_lists(X, options, stages):
+def _sample_from_lists(X, options, stages, sample_weight):
     """`sample_graph` with `kdegraph.sampling.mixture`, which needs no tree."""
     sigma, perplexity, seed = options.sigma, options.perplexity, options.seed
     stages.enter("neighbors")
@@ -44,7 +55,8 @@ def _sample_from_lists(X, options, stages):
     _check_memory(len(X), n_rounds, "mixture")
 
     stages.enter("samples")
-    kernel = pair_kernel(options.kernel, bandwidth, len(X))
+    shift = exponent_shifts(None, 0.0, sample_weight)
+    kernel = pair_kernel(options.kernel, bandwidth, len(X), shift)
     law, degrees = mixture.mixture_law(kernel, X, lists, n_rounds, seed, progress=stages.progress)
     neighbors = mixture.draw_neighbors(law, n_rounds, seed, progress=stages.progress)
 
@@ -93,9 +105,9 @@ class TreeProblem(NamedTuple):
     n_rounds: int  # the paper's L
 
 
-def _sample_on_tree(X, options, stages):
+def _sample_on_tree(X, options, stages, sample_weight):
     """`sample_graph` with Algorithm 1 or with a sampler that draws from the exact law."""
-    problem = set_up(X, options, stages)
+    problem = set_up(X, options, stages, sample_weight)
     kernel, tree = problem.kernel, problem.tree
     _check_memory(len(X), problem.n_rounds, options.sampler)
     sampler, neighbors, degrees = _draw(kernel, tree, problem.n_rounds, options, stages)
@@ -121,7 +133,7 @@ def _sample_on_tree(X, options, stages):
     }
 
 
-def set_up(X, options, stages):
+def set_up(X, options, stages, sample_weight=None):
     """Convert the points to float64, build the tree, and find the bandwidths, the kernel and the
     number of rounds. Return the `TreeProblem`.
     """
@@ -133,23 +145,25 @@ def set_up(X, options, stages):
     stages.enter("tree")
     leaf_size = recursive.LEAF if options.sampler == "recursive" else LEAF_SIZE
     tree = build_tree(X, leaf_size, progress=stages.progress)
-    kernel, densities = tree_kernel(options.kernel, bandwidth, tree), None
+    shift, densities = exponent_shifts(None, 0.0, sample_weight), None
+    kernel = tree_kernel(options.kernel, bandwidth, tree, shift)
     if options.alpha > 0:
         stages.enter("densities")
-        densities = _by_vertex(_densities(kernel, tree, options.eps, stages.progress), tree)
-        kernel = tree_kernel(
-            options.kernel, bandwidth, tree, density=densities, alpha=options.alpha
-        )
+        degrees = _by_vertex(_degrees(kernel, tree, options.eps, stages.progress), tree)
+        own = 1.0 if sample_weight is None else sample_weight
+        densities = own + degrees / own
+        shift = exponent_shifts(densities, options.alpha, sample_weight)
+        kernel = tree_kernel(options.kernel, bandwidth, tree, shift)
     automatic = isinstance(options.n_rounds, str)
     n_rounds = suggest_n_rounds(kernel, tree) if automatic else options.n_rounds
     return TreeProblem(X, tree, kernel, bandwidth, densities, n_rounds)
 
 
-def _densities(kernel, tree, eps, progress):
-    """Return the kernel sums at all points of the tree, including the points themselves."""
+def _degrees(kernel, tree, eps, progress):
+    """Return the kernel sums at all points of the tree, without the points themselves."""
     if kernel.local.is_local:
-        return 1.0 + near.draw_neighbors(kernel, tree, 0, 0, eps, progress=progress)[1]
-    return 1.0 + kernel_degrees(kernel, tree, eps, progress=progress)
+        return near.draw_neighbors(kernel, tree, 0, 0, eps, progress=progress)[1]
+    return kernel_degrees(kernel, tree, eps, progress=progress)
 
 
 def _draw(kernel, tree, n_rounds, options, stages):

@@ -27,9 +27,10 @@ class HasAdjacency(Protocol):
     """A graph object, such as `SimilarityGraph`, with its adjacency matrix.
 
     It may also have the attributes `points` (the (n, d) array of the points that the vertices stand
-    for), `order` (the vertices in an order in which neighbors are near each other) and `kernel`
-    (the name of the kernel). If the matrix is a Dask array, the object has a method `compute`,
-    which returns such an object with a matrix in memory.
+    for), `order` (the vertices in an order in which neighbors are near each other), `kernel` (the
+    name of the kernel) and `sample_weight` (the weights of the points, or None). If the matrix is a
+    Dask array, the object has a method `compute`, which returns such an object with a matrix in
+    memory.
     """
 
     @property
@@ -51,6 +52,7 @@ class GraphParts(NamedTuple):
     points: NDArray[np.float64] | None = None
     order: NDArray[np.integer] | None = None
     kernel: str | None = None
+    sample_weight: NDArray[np.float64] | None = None
 
 
 def graph_parts(adjacency: AdjacencyLike) -> GraphParts:
@@ -66,7 +68,7 @@ def graph_parts(adjacency: AdjacencyLike) -> GraphParts:
         return GraphParts(foreign)
     if not isinstance(adjacency, HasAdjacency):
         return GraphParts(adjacency)
-    more = (getattr(adjacency, name, None) for name in ("points", "order", "kernel"))
+    more = (getattr(adjacency, name, None) for name in GraphParts._fields[1:])
     return GraphParts(adjacency.adjacency, *more)
 
 

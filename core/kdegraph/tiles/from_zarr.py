@@ -57,6 +57,11 @@ def unpack_zarr(path, folder, progress=None):
                 f"path: the graph {str(path)!r} has no points, by which tiles are divided; "
                 "SimilarityGraph.from_zarr reads it into memory"
             )
+        if "sample_weight" in arrays:
+            raise ValueError(
+                f"path: the points of the graph {str(path)!r} have weights, which a TiledGraph "
+                "does not keep; SimilarityGraph.from_zarr reads it into memory"
+            )
         folder.begin({"unpacked": True, "n_vertices": n, "nnz": nnz} | description)
         stages.enter("points")
         gather_points(da.from_zarr(arrays["points"]), folder, stages.progress)

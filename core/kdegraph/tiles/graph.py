@@ -126,6 +126,11 @@ class TiledGraph(KeptParameters):
         return stored_by_blocks(self, Folder(self.path), ORDER, "densities") if self.alpha else None
 
     @property
+    def sample_weight(self) -> None:
+        """None: all points have weight 1."""
+        return None
+
+    @property
     def points(self) -> da.Array:
         """The points, (n, d) float64."""
         return stored_by_blocks(self, Folder(self.path), points.STEP, points.NAME)
