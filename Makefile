@@ -12,7 +12,7 @@ FILE ?=
 PYTEST_ARGS ?=
 VERSIONS_ARGS ?=
 
-.PHONY: help explore test quick lint format docs build screenshots update-constraints try-versions clean
+.PHONY: help explore test quick lint format docs build screenshots recording update-constraints try-versions clean
 
 help: ## Say what can be made
 	@echo "Targets:"
@@ -58,6 +58,10 @@ build: $(VENV)/.ready-dev ## Build wheel and sdist into dist/
 screenshots: $(VENV)/.ready-dev ## Take new baselines for the screenshot tests: look at each before committing it
 	@scripts/browser.sh $(BIN)/python
 	$(BIN)/pytest -m browser -k "screenshot or in_jupyterlab" --update-screenshots
+
+recording: $(VENV)/.ready-dev ## Record the moving picture of the README
+	@scripts/browser.sh $(BIN)/python
+	$(BIN)/python -m benchmarks.recording
 
 update-constraints: $(VENV)/.ready-dev ## Write the newest versions of all packages to constraints.txt
 	$(BIN)/python scripts/versions.py --write

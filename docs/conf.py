@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 project = "kdegraph"
 author = "The kdegraph authors"
-version = release = kdegraph.__version__
+version = release = kdegraph.__version__.partition("+")[0]  # without the commit
 
 extensions = [
     "sphinx.ext.autodoc",

@@ -2,52 +2,52 @@
 
     python scripts/release.py
 
-A release is a tag: "v" and the version. In GitHub's actions the tag is compared with the version.
+The version is that of the last tag, which is "v" and the version; at a commit without a tag this is
+a dry run.
 """
 
 import datetime
-import os
 import re
 import shutil
 import subprocess
 import sys
 import tarfile
-import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 
 
-def version():
-    """Return the version in pyproject.toml."""
-    return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-
-
-def faults(root, released, tag=""):
+def faults(changelog, built, tag=""):
     """Return what speaks against a release, as sentences.
 
     Parameters
     ----------
-    root : Path
-        The folder of the project.
-    released : str
-        The version.
+    changelog : str
+        The text of CHANGELOG.md.
+    built : str
+        The version of the wheel.
     tag : str
-        That of the commit; without one, it is a dry run, and the changelog need not have a date.
+        That of the commit; without one, it is a dry run, and the version is not that of a release.
     """
+    heading = re.search(r"^## (\S+), (\S+)$", changelog, re.MULTILINE)
+    if heading is None:
+        return ["the first heading of CHANGELOG.md is not a version and a date"]
+    if not tag:
+        return []
     found = []
-    if tag and tag != f"v{released}":
-        found.append(f"the tag is {tag}, the version in pyproject.toml {released}")
-    if f"\nversion: {released}\n" not in (root / "CITATION.cff").read_text():
-        found.append(f"CITATION.cff has another version than {released}")
-    if f"\n  version: {released}\n" not in (root / "packaging/conda/recipe.yaml").read_text():
-        found.append(f"packaging/conda/recipe.yaml has another version than {released}")
-    heading = re.search(r"^## (\S+), (\S+)$", (root / "CHANGELOG.md").read_text(), re.MULTILINE)
-    if heading is None or heading[1] != released:
-        found.append(f"the first heading of CHANGELOG.md is not that of {released}")
-    elif tag and not _is_date(heading[2]):
-        found.append(f"CHANGELOG.md has no date for {released}, but {heading[2]!r}")
+    if tag != f"v{built}":
+        found.append(f"the tag is {tag}, and what was built has the version {built}")
+    if heading[1] != built:
+        found.append(f"the first heading of CHANGELOG.md is that of {heading[1]}, not {built}")
+    if not _is_date(heading[2]):
+        found.append(f"CHANGELOG.md has no date for {heading[1]}, but {heading[2]!r}")
     return found
+
+
+def tag_of_commit():
+    """Return the tag of the present commit, or "" if it has none."""
+    command = ["git", "describe", "--exact-match", "--tags", "--match", "v*"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout.strip()
 
 
 def _is_date(text):
@@ -66,16 +66,16 @@ def faults_of_sdist(path):
 
 
 def main():
-    tag = os.environ["GITHUB_REF_NAME"] if os.environ.get("GITHUB_REF_TYPE") == "tag" else ""
-    found = faults(ROOT, version(), tag)
     dist = ROOT / "dist"
     shutil.rmtree(dist, ignore_errors=True)
     subprocess.run([sys.executable, "-m", "build", "--outdir", dist, ROOT], check=True)
     (sdist,), (wheel,) = dist.glob("*.tar.gz"), dist.glob("*.whl")
-    found += faults_of_sdist(sdist)
+    built = wheel.name.split("-")[1]
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    found = faults(changelog, built, tag_of_commit()) + faults_of_sdist(sdist)
     for check in (["twine", "check", "--strict", wheel, sdist], ["check_wheel_contents", wheel]):
         subprocess.run([sys.executable, "-m", *check], cwd=ROOT, check=True)
-    print("\n".join(found) or f"{version()} can be released")
+    print("\n".join(found) or f"{built} is as it should be")
     return 1 if found else 0
 
 

@@ -115,7 +115,9 @@ def resolve(extras, *options):
 
 def newest():
     """Return the newest versions of all that any extra needs, for all Pythons, with markers."""
-    return HEADER + resolve(("dev", "bench"), "--universal", f"--python-version={OLDEST}")
+    return HEADER + resolve(
+        ("dev", "bench", "history"), "--universal", f"--python-version={OLDEST}"
+    )
 
 
 def lowest(interpreter):

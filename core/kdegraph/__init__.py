@@ -7,8 +7,6 @@ defined, for `lazy_loader` as well as for editors and type checkers (Scientific 
 
 import lazy_loader
 
-__version__ = "0.1.0"
-
 # Names of earlier versions, and what to use instead.
 _GONE = {
     "Clustering": "from kdegraph.clustering import Clustering",
@@ -28,6 +26,10 @@ _load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 
 def __getattr__(name: str) -> object:
+    if name == "__version__":
+        from importlib.metadata import version  # slow to import
+
+        return version(__name__)
     if name in _GONE:
         raise AttributeError(f"kdegraph.{name} is gone: use {_GONE[name]}")
     return _load(name)

@@ -99,7 +99,7 @@ class Decision(NamedTuple):
     scale: Scale
     confidence: float = math.nan
     candidates: tuple[tuple[int, float], ...] = ()
-    further_labels: tuple[NDArray, ...] = ()
+    further_labels: tuple[NDArray[np.int32], ...] = ()
     vote: Vote | None = None
     components: PrincipalComponents | None = None
     timings: dict[str, float] | None = None
@@ -116,7 +116,7 @@ class Decision(NamedTuple):
         )
         return self._replace(clusters=clusters, vote=found)
 
-    def labels(self, noise: float | None = None):
+    def labels(self, noise: float | None = None) -> NDArray[np.int32]:
         """Return the cluster of each point, and -1 where its probability is below `noise`."""
         if noise is None or self.vote is None:
             return self.clusters.labels

@@ -248,9 +248,10 @@ def _columns(X) -> list[Any]:
     if isinstance(X, Dataset):
         pairs = zip(X.feature_names, X.X.T, strict=True)
         X = Table(Column(name, "number", values) for name, values in pairs)
-    known = (column for column in as_table(X).columns if column.classifies)
+    table = as_table(X)
+    known = (column for column in table.columns if column.classifies)
     columns = [column for column in known if column.recognized not in ("id", "index")]
-    if not columns or len(columns[0].values) == 0:
+    if not columns or table.n_rows == 0:
         raise ValueError(
             "X must have rows, and columns of numbers or text that are not identifiers; give those "
             "that describe the rows"

@@ -13,6 +13,7 @@ from sklearn.base import (
     clone,
 )
 from sklearn.metrics import adjusted_rand_score
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kdegraph.clustering.out_of_sample import Coordinates, fitted_vertices, memberships
@@ -31,8 +32,10 @@ from kdegraph.metrics import points_of
 from kdegraph.precomputed import AFFINITIES, rows_of, shares, weights_of
 from kdegraph.runtime.progress import StageLines
 from kdegraph.runtime.threads import within_n_jobs
+from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.scaled_kernel import new_bandwidths
 from kdegraph.spectral.checked_graph import graph_parts
+from kdegraph.spectral.spectrum import Spectrum
 from kdegraph.validation import (
     check_choice,
     check_count,
@@ -203,6 +206,20 @@ class KDESpectralClustering(
     (500,)
     """
 
+    labels_: NDArray[np.int32]
+    graph_: SimilarityGraph
+    affinity_matrix_: scipy.sparse.csr_array
+    spectrum_: Spectrum | None
+    conductances_: NDArray[np.float64]
+    isolated_: NDArray[np.int64]
+    probabilities_: NDArray[np.float64] | None
+    stability_: NDArray[np.float64] | None
+    sigma_: float | NDArray[np.float64] | None
+    n_clusters_: int
+    confidence_: float
+    candidates_: tuple[tuple[int, float], ...]
+    n_features_in_: int
+
     def __init__(
         self,
         n_clusters: int | Literal["auto"] = "auto",
@@ -320,7 +337,7 @@ class KDESpectralClustering(
         self.stability_ = found.vote and found.vote.stability
         return self
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         """Return the tags of scikit-learn: precomputed matrices are split by rows and columns."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True

@@ -206,7 +206,7 @@ class Vote(NamedTuple):
         return int(np.count_nonzero(self.probabilities < SURE))
 
 
-def vote(labelings: list[NDArray[np.int32]], identical: NDArray | None = None) -> Vote:
+def vote(labelings: list[NDArray[np.int32]], identical: NDArray[np.int64] | None = None) -> Vote:
     """Return the clusters to which most replicates assign the points.
 
     The clusters of each replicate are matched one to one with the present ones, so that as many

@@ -40,6 +40,9 @@ class TableTransformer(TransformerMixin, BaseEstimator):
     array([[0.  , 0.  , 0.71]])
     """
 
+    feature_names_in_: NDArray[np.object_]
+    n_features_in_: int
+
     def __init__(
         self,
         *,

@@ -4,10 +4,10 @@ from typing import Literal
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.neighbors import NearestNeighbors, sort_graph_by_row_values
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kdegraph.clustering.out_of_sample import fitted_vertices
@@ -20,6 +20,7 @@ from kdegraph.graph_parameters import ESTIMATOR_PARAMETERS
 from kdegraph.metrics import METRICS, points_of
 from kdegraph.runtime.progress import StageLines
 from kdegraph.runtime.threads import within_n_jobs
+from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.scaled_kernel import kernel_blocks, kernel_row, new_bandwidths
 from kdegraph.validation import SparsePoints, check_choice, check_count, check_estimator_points
 
@@ -110,6 +111,11 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
     1
     """
 
+    graph_: SimilarityGraph
+    sigma_: float | NDArray[np.float64]
+    n_samples_fit_: int
+    n_features_in_: int
+
     def __init__(
         self,
         *,
@@ -187,7 +193,7 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.n_samples_fit_ = self._n_features_out = len(points)
         return self
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

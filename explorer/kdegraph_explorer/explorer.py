@@ -1,9 +1,16 @@
 """Define the explorer as one object: for a cell of a notebook, a served page or a test."""
 
+from collections.abc import Mapping
+from os import PathLike
 from pathlib import Path
+from typing import Any, Literal
 
+import numpy as np
 import panel as pn
+from kdegraph import SimilarityGraph
 from kdegraph.runtime.replacing import writing
+from kdegraph.spectral import Spectrum
+from numpy.typing import ArrayLike, NDArray
 
 from .address import first_view
 from .assets import style_sheet
@@ -71,19 +78,20 @@ class Explorer(Attributes):
 
     def __init__(
         self,
-        X=None,
+        X: Any = None,
         *,
-        y=None,
-        sigma=None,
-        perplexity=None,
-        n_rounds=None,
-        n_clusters=None,
-        **params,
+        y: ArrayLike | str | None = None,
+        sigma: float | Literal["local", "moderate"] | None = None,
+        perplexity: int | None = None,
+        n_rounds: int | None = None,
+        n_clusters: int | None = None,
+        **params: Any,
     ):
         dataset, file, made_with = material_of(X, y)
         choices = choices_of(sigma, perplexity, n_rounds, n_clusters, dataset)
         super().__init__(**params)
-        self._place = self._framed = None
+        self._place: Any = None
+        self._framed: FramedPage | None = None
         served = pn.state.curdoc is not None and bool(pn.state.curdoc.session_context)
         self.session = Session(document=self._document, given=dataset)
         if file is not None:
@@ -100,7 +108,7 @@ class Explorer(Attributes):
         self._attach(self.session)
 
     @property
-    def views(self):
+    def views(self) -> Mapping[str, Any]:
         """Return a mapping of names to views.
 
         In a notebook, a view as the last line of a cell is shown by itself, linked to the explorer.
@@ -110,7 +118,7 @@ class Explorer(Attributes):
     def __panel__(self):
         return place_for(self._appear, self.session.mailbox, NOTEBOOK_HEIGHT)
 
-    def ipywidget(self):
+    def ipywidget(self) -> Any:
         """Return a Jupyter widget that shows the explorer, to put it into other widgets.
 
         Returns
@@ -163,26 +171,26 @@ class Explorer(Attributes):
         place.append(body)
 
     @property
-    def X(self):
+    def X(self) -> NDArray[np.float64]:
         """Return the points that are explored: (n, d) float64 array."""
         return self._settled().dataset.X
 
     @property
-    def labels(self):
+    def labels(self) -> NDArray[np.int32]:
         """Return the clusters of the KDE graph: (n,) int array."""
         return self._settled().outcome("kde").labels
 
     @property
-    def graph(self):
+    def graph(self) -> SimilarityGraph:
         """Return the KDE graph, a `kdegraph.SimilarityGraph`."""
         return self._settled().outcome("kde").graph
 
     @property
-    def spectrum(self):
+    def spectrum(self) -> Spectrum:
         """Return the `kdegraph.spectral.Spectrum` of the KDE graph."""
         return self._settled().outcome("kde").spectrum
 
-    def open(self, file):
+    def open(self, file: str | PathLike[str]) -> None:
         """Explore the data in a file.
 
         Parameters
@@ -193,7 +201,7 @@ class Explorer(Attributes):
         with self.session.mailbox.held():
             self.session.open(Path(file))
 
-    def save(self, file, **figure):
+    def save(self, file: str | PathLike[str], **figure: Any) -> None:
         """Save the present result.
 
         Parameters
@@ -228,13 +236,13 @@ class Explorer(Attributes):
         with writing(path) as temporary:
             temporary.write_bytes(content)
 
-    def close(self):
+    def close(self) -> None:
         """Stop all work and accept no more."""
         self.session.close()
         if self._framed is not None:
             self._framed.close()
 
-    def sections(self):
+    def sections(self) -> tuple[Any, Any, Any]:
         """Return the parts of a page.
 
         Returns

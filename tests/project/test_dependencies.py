@@ -78,7 +78,8 @@ def required_by(name):
     try:
         return requires(name) or ()
     except PackageNotFoundError:
-        assert name in names(EXTRAS["bench"]) | names(EXTRAS["excel"])
+        extras = ("bench", "excel", "history")
+        assert name in set().union(*(names(EXTRAS[extra]) for extra in extras))
         return ()
 
 

@@ -4,6 +4,7 @@ import doctest
 import importlib
 import inspect
 from pathlib import Path
+from pkgutil import resolve_name
 from types import FunctionType
 
 import kdegraph
@@ -21,24 +22,19 @@ PUBLIC = {
 
 
 def lacking(obj):
-    """Return what the docstring and the signature lack, for which numpydoc does not ask."""
+    """Return what the docstring lacks, for which numpydoc does not ask."""
     if inspect.isclass(obj) and issubclass(obj, BaseException):
         return []  # a message, which needs no words
-    signature, text = inspect.signature(obj), inspect.getdoc(obj)
-    given = [(one.name, one.annotation) for one in signature.parameters.values()]
-    if not inspect.isclass(obj):
-        given.append(("return", signature.return_annotation))
-    found = [
-        f"a type of {name}" for name, annotation in given if annotation is inspect.Parameter.empty
-    ]
-    if len(given) > 1 and not inspect.isclass(obj) and "\nRaises\n------\n" not in text:
+    parameters, text = inspect.signature(obj).parameters, inspect.getdoc(obj)
+    found = []
+    if parameters and not inspect.isclass(obj) and "\nRaises\n------\n" not in text:
         found.append("the section Raises")
     if ">>> " not in text.partition("\nExamples\n--------\n")[2]:
         found.append("an example")
     return found
 
 
-def test_types_errors_and_examples():
+def test_errors_and_examples():
     assert {name: lacking(obj) for name, obj in PUBLIC.items() if lacking(obj)} == {}
 
 
@@ -57,6 +53,22 @@ def public_names():
             for member, value in members.items():
                 if isinstance(value, defined) and not member.startswith("_"):
                     yield f"{module.__name__}.{name}.{member}"
+
+
+def untyped(name):
+    """Return the parameters of a public name, and "return", that have no type."""
+    obj = resolve_name(name)
+    if inspect.isclass(obj) and issubclass(obj, BaseException):
+        return []
+    signature = inspect.signature(obj.fget if isinstance(obj, property) else obj)
+    given = {one.name: one.annotation for one in signature.parameters.values()}
+    if not inspect.isclass(obj):
+        given["return"] = signature.return_annotation
+    return [one for one, kind in given.items() if kind is inspect.Parameter.empty and one != "self"]
+
+
+def test_types_of_all_parameters_and_results():
+    assert {name: untyped(name) for name in public_names() if untyped(name)} == {}
 
 
 @pytest.mark.filterwarnings("error")  # what it cannot read

@@ -177,6 +177,7 @@ PUBLIC_MODULES = (
     "kdegraph.kde",
     "kdegraph.runtime.jit",
     "kdegraph.runtime.replacing",
+    "kdegraph.spectral",
     "kdegraph.validation",
 )
 

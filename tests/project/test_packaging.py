@@ -21,6 +21,7 @@ assert 0 < graph.n_edges <= 600, graph.n_edges
 labels = kdegraph_explorer.Explorer(X, sigma=1.0, n_clusters=2).labels
 assert len(set(labels[:30])) == len(set(labels[30:])) == 1 and labels[0] != labels[-1], labels
 print(kdegraph.__file__)
+print(kdegraph.__version__)
 """
 
 
@@ -101,8 +102,9 @@ def test_wheel_works_in_an_empty_environment(built, tmp_path):
             path.chmod(path.stat().st_mode & ~0o222)
     before = {path for folder in folders for path in folder.rglob("*")}
     printed = run(python, "-c", SMOKE, cwd=tmp_path, **environment)
-    used = Path(printed.strip().splitlines()[-1])
-    assert used.is_relative_to(tmp_path)
+    used, version = printed.strip().splitlines()[-2:]
+    assert version == wheel.name.split("-")[1]
+    assert Path(used).is_relative_to(tmp_path)
     assert {path for folder in folders for path in folder.rglob("*")} == before
     assert any((tmp_path / "cache").rglob("*.nbc")), "compiled code is kept in KDEGRAPH_CACHE_DIR"
     assert "cluster" in run(bin_folder / "kdegraph", "--help", cwd=tmp_path)

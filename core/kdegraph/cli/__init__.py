@@ -6,7 +6,6 @@ does not wait for compilers.
 
 import click
 
-from kdegraph import __version__
 from kdegraph.cli._errors import Program
 from kdegraph.cli.cluster import cluster
 from kdegraph.cli.explore import explore
@@ -24,7 +23,7 @@ __all__ = ["main"]
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 @click.version_option(
-    __version__, message="kdegraph %(version)s", help="Show the version and leave."
+    package_name="kdegraph", message="kdegraph %(version)s", help="Show the version and leave."
 )
 @click.pass_context
 def main(context):

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from kdegraph.metrics import points_of
 from kdegraph.principal import reduced
@@ -77,7 +77,7 @@ class Dataset:
             names = tuple(f"x{i + 1}" for i in range(self.X.shape[1]))
             object.__setattr__(self, "feature_names", names)
 
-    def __array__(self, dtype=None, copy=None) -> NDArray:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         """Return the points, so that functions and estimators take the data set for them."""
         return np.array(self.X, dtype=dtype, copy=copy)
 
@@ -175,7 +175,7 @@ class Dataset:
 
 def expand_labels(
     labels: ArrayLike, shape: tuple[int, int], full_shape: tuple[int, int]
-) -> NDArray:
+) -> NDArray[Any]:
     """Scale the labels of a grid of points up to a picture, without mixing labels.
 
     Parameters

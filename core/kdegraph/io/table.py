@@ -164,14 +164,16 @@ class Table:
         first_line: int | None = None,
         frame: Any = None,
     ) -> None:
-        self.columns = tuple(_with_different_names(columns))
+        self.columns: tuple[Column, ...] = tuple(_with_different_names(columns))
         self.name = name
         self.first_line = first_line
         self.frame = frame
-        self.n_rows = max((len(c.values) for c in self.columns if c.values is not None), default=0)
+        self.n_rows: int = max(
+            (len(c.values) for c in self.columns if c.values is not None), default=0
+        )
         self._label_like = _named_like_labels(self.columns)
-        self.suggested_label = self._suggest_label()
-        self.suggested_features = tuple(
+        self.suggested_label: str | None = self._suggest_label()
+        self.suggested_features: tuple[str, ...] = tuple(
             c.name for c in self._suggest_features(self.suggested_label)
         )
 
@@ -287,7 +289,7 @@ class Table:
         y = codes[rows]
         return replace(data, y=y, label_names=names, n_clusters=len(np.unique(y)))
 
-    def to_arrow(self, columns: Mapping[str, NDArray] | None = None) -> Any:
+    def to_arrow(self, columns: Mapping[str, NDArray[Any]] | None = None) -> Any:
         """Return all columns as they were read, and further ones after them.
 
         Parameters

@@ -12,6 +12,8 @@ import numpy as np
 import panel as pn
 from bokeh.models import Span
 from kdegraph.datasets import Dataset
+from kdegraph.spectral import Spectrum
+from numpy.typing import ArrayLike
 
 from ..patches.panel import growing
 from ..projection import first_axes, positions
@@ -30,7 +32,13 @@ class Elements(NamedTuple):
     spectrum: hv.Scatter
 
 
-def elements(graph, labels=None, spectrum=None, *, max_edges=20_000):
+def elements(
+    graph: kdegraph.SimilarityGraph,
+    labels: ArrayLike | None = None,
+    spectrum: Spectrum | None = None,
+    *,
+    max_edges: int = 20_000,
+) -> Elements:
     """Return a graph, its points and its eigenvalues as HoloViews elements.
 
     Combine them with ``*`` and ``+``, and style them with ``.opts``, as all elements of HoloViews.

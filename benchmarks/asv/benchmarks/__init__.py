@@ -1,0 +1,1 @@
+"""What `asv` measures at each commit: see `benchmarks/asv/asv.conf.json`."""
