@@ -139,7 +139,17 @@ def link(widget, attribute, parameterized, name):
 
 
 class Select(AsWritten, pmui.Select):
-    """Offer a choice of one option."""
+    """Offer a choice of one option; of many, one is found by typing a part of it."""
+
+    @param.depends("options", watch=True, on_init=True)
+    def _search_many(self):
+        self.searchable = len(self.options) > AT_A_GLANCE
+
+    @param.depends("value", watch=True)
+    def _end_search(self):
+        """Close the list, which stays open when an option is chosen by the keyboard."""
+        if self.searchable:
+            self.param.update(filter_str="", dropdown_open=False)
 
 
 def open_choice(state, name, **options):
@@ -196,6 +206,7 @@ def filling_column(*parts, **options):
     return column(*parts, sizing_mode="stretch_both", **options)
 
 
+AT_A_GLANCE = 20  # options of a choice that can be found without a search
 ONE_LINE = {"textTransform": "none", "whiteSpace": "nowrap"}
 SMALL_LABEL = {
     "& .MuiTypography-root, & .MuiFormLabel-root, &.MuiTypography-root": {"fontSize": SIZES["text"]}
