@@ -156,6 +156,10 @@ export function render({model, el, view}) {
   for (const name of ["opening", "view"])
     model.on(name, () => say_what_opens(views(), model.opening))
 
+  const dim = () => views()?.classList.toggle("kg-outdated", model.outdated)
+  model.on("outdated", dim)
+  dim()
+
   let writing = null  // browsers refuse an address that changes too often
   const write = () => {
     const began = history.state?.visit === model.visit

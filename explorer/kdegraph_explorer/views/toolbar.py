@@ -104,7 +104,8 @@ class Toolbar(Part):
         self.figure_dialog = FigureDialog(self._export)
         self._body = self._lay_out()
         session.history.param.watch(lambda *events: self._enable(), ["can_undo", "can_redo"])
-        self.state.param.watch(lambda event: self.browser.param.update(busy=event.new), "busy")
+        for name in ("busy", "outdated"):
+            self.state.param.watch(lambda event: setattr(self.browser, event.name, event.new), name)
         self.state.param.watch(
             lambda *events: self._say(), ["result", "error", "selection", "stage"]
         )
