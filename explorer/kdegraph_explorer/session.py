@@ -269,6 +269,8 @@ class Session:
         self.origin = (source, source.recall())
         restoring = snapshot is not None and snapshot is self._restored
         choices = self._without_axes(snapshot) if restoring else {}
+        if not restoring and self.state.counted == self.state.n_clusters:
+            choices = {"clusters_auto": True}  # the number was that of other points
         with self.settle():  # a sigma that was set for other points is forgotten
             self.state.param.update(dataset=dataset, refusal="", **choices)
 

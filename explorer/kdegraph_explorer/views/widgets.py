@@ -63,12 +63,12 @@ class FileButton(JSComponent):
         self._send_msg({"file": self._key, "start": start, "stop": stop})
 
 
-def control(parameterized, name, hint=None, receive=None):
+def control(parameterized, name, hint=None, receive=None, take=None):
     """Return a widget for a parameter, with the parameter's doc as its tooltip.
 
     The `hint` is "steps" for a slider over the values to choose from, "columns" for the table of
     columns, {heading: {option: value}} for a choice with headings, or "file" for a file from the
-    user's disk; see `FileButton` for `receive`.
+    user's disk; see `FileButton` for `receive` and `take`, which by default sets the parameter.
     """
     parameter = parameterized.param[name]
     value = getattr(parameterized, name)
@@ -83,10 +83,10 @@ def control(parameterized, name, hint=None, receive=None):
     if hint == "columns":
         return ColumnTable(parameterized, margin=(4, 8), sizing_mode="stretch_width")
     if hint == "file":
-        take = partial(setattr, parameterized, name)  # the `StoredFile`, or the ValueError
+        put = partial(setattr, parameterized, name)  # the `StoredFile`, or the ValueError
         place = {"sizing_mode": "stretch_width", "margin": (6, 8)}
         about = {"label": parameter.label, "description": parameter.doc}
-        return FileButton(receive, take, take, **about, **place)
+        return FileButton(receive, take or put, put, **about, **place)
     if isinstance(parameter, param.Boolean):
         return pmui.Switch.from_param(
             parameter, margin=(2, 8), stylesheets=[style_sheet("compact")], **common
