@@ -4,7 +4,7 @@ import kdegraph
 import numpy as np
 import pytest
 from explorer_actions import choose, computed, put
-from explorer_objects import image, opened, part, source
+from explorer_objects import image, opened, part, source, text
 from kdegraph import datasets
 from kdegraph_explorer.address import first_view
 from kdegraph_explorer.algorithm.proof import edge_weights, proof
@@ -88,6 +88,8 @@ def test_three_graphs_are_drawn_and_measured(explore):
     assert explorer.session.state.view == "start"
     pairs = FULL_UP_TO * (FULL_UP_TO + 1) // 2
     assert f"The full graph of these points has {pairs:,} edges" in shown.headline.content
+    assert "not built" in text(shown, "kg-verdict-full")
+    assert "…" not in text(shown, "kg-verdict-knn")  # nothing is under way
 
 
 def test_the_tour_has_three_steps_and_can_be_left_in_each(explore):

@@ -122,6 +122,8 @@ class StartView(View):
             edges = "" if found is None else f"{found.adjacency.nnz // 2:,} edges"
             caption_of(frame).sentence = edges
             words = verdict(self._proof, method)
+            if too_many(self.state.shown):
+                words = "not built" if method == "full" else ""
             self._verdicts[method].content = Markup('<span title="{0}">{0}</span>').format(words)
         if "kde" not in outcomes:
             self._spectra.clear()
@@ -157,12 +159,17 @@ class StartView(View):
         )
 
 
+def too_many(shown):
+    """Return whether points, or None, are too many for a full graph."""
+    return shown is not None and shown.n_points > FULL_UP_TO
+
+
 def headline(found, n_neighbors, shown=None):
     """Return the number and the sentence above the plots, as HTML, from a `Proof` or None.
 
     `shown` are the points, which may be too many for a full graph.
     """
-    if shown is not None and shown.n_points > FULL_UP_TO:
+    if too_many(shown):
         sentence = (
             f"The full graph of these points has {math.comb(shown.n_points, 2):,} edges, too many "
             f"to compare the others with it here. It is built for up to {FULL_UP_TO:,} points."
