@@ -2,6 +2,7 @@
 
 import threading
 from contextlib import contextmanager
+from dataclasses import replace
 
 from kdegraph.automatic import count_clusters
 
@@ -72,6 +73,7 @@ class Session:
         self._count = self.latest(_counted, deliver=self._use_count, fail=self._fail)
         self.origin = None
         self._requested = None
+        self._settled = None  # the request of the last result that was complete
         self._stages = ProgressRows()
         self._waiting = []  # callbacks for the result of the present choices
         # The snapshot that is being restored, until its data are on the screen.
@@ -85,6 +87,7 @@ class Session:
             source.param.watch(
                 lambda *events, key=source.key: self._changed(key, events), list(source.kept)
             )
+        self.state.param.watch(lambda *events: self._update_busy(), ["result", "shown"])
         # With this precedence, after the views.
         self.state.param.watch(lambda event: self._look(), "shown", precedence=1)
         self.judge = Judge(self)
@@ -266,6 +269,8 @@ class Session:
         self.origin = (source, source.recall())
         restoring = snapshot is not None and snapshot is self._restored
         choices = self._without_axes(snapshot) if restoring else {}
+        if not restoring and self.state.counted == self.state.n_clusters:
+            choices = {"clusters_auto": True}  # the number was that of other points
         with self.settle():  # a sigma that was set for other points is forgotten
             self.state.param.update(dataset=dataset, refusal="", **choices)
 
@@ -327,7 +332,24 @@ class Session:
             self.mailbox.post(self._update_busy)
 
     def _update_busy(self):
-        self.state.busy = any(job.busy for job in self.jobs)
+        if self.state.result is not None and not self._compute.busy:
+            self._settled = self.state.result.request
+        busy = any(job.busy for job in self.jobs)
+        self.state.param.update(busy=busy, outdated=self._is_outdated())
+
+    def _is_outdated(self):
+        """Return whether what is shown is older than what was asked for last.
+
+        A first look is not, nor is what more methods are added to.
+        """
+        asked, shown, settled = self._requested, self.state.result, self._settled
+        if self.state.outcome("kde") is None:
+            return False
+        if self._upload.busy or self._load.busy:
+            return True
+        if asked is None or not self._compute.busy or (shown.coarse and shown.request == asked):
+            return False
+        return settled is None or replace(asked, extra_methods=settled.extra_methods) != settled
 
     def _accept(self, request, result):
         if request.dataset is self.state.dataset:

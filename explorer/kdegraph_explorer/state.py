@@ -217,6 +217,7 @@ class State(param.Parameterized):
         doc="What was wrong when the session began; it stays until something is chosen.",
     )
     busy = param.Boolean(doc="Whether anything is computed or drawn at the moment.")
+    outdated = param.Boolean(doc="Whether the results are older than what was asked for last.")
     stage = param.String(
         default=None, allow_None=True, doc="What is being computed; None when nothing is."
     )

@@ -52,11 +52,14 @@ class StoredFile:
             stack.pop_all()  # The file stays open.
         return cls(path.name, size, sha256, file)
 
-    def read(self):
-        """Return the content as bytes. Large files take a while: call it in a worker thread."""
+    def read(self, size=-1):
+        """Return the content as bytes, or its first `size` bytes.
+
+        Large files take a while: call it in a worker thread.
+        """
         with self._lock:
             self._file.seek(0)
-            return self._file.read()
+            return self._file.read(size)
 
 
 def _store(name, parts):

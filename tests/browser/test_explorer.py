@@ -125,6 +125,11 @@ def check_rounds_and_undo(page):
     page.change(lambda: page.set_slider("Clusters k", 3))
     assert page.scores()["Edges"] == many
     assert len(set(page.colors())) == 5
+    fifth = page.page.get_by_role("button", name="Cluster 5: name it").element_handle()
+    assert fifth.evaluate(
+        "entry => { const legend = entry.parentElement.parentElement;"
+        " return legend.scrollHeight <= legend.clientHeight }"
+    )
 
 
 def check_other_clusters_are_selected(page):

@@ -25,9 +25,11 @@ def saved(tmp_path_factory):
 
 def test_a_saved_page_needs_no_server(saved, new_page):
     path, explorer = saved
-    page = new_page()
+    page = new_page(viewport={"width": 1280, "height": 720})
     page.goto(path.as_uri())
     page.wait_for_function("() => window.Bokeh?.documents[0]?.is_idle")
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 1280
+    page.get_by_text("● cluster 1   ● cluster 2").wait_for()
     page.get_by_text("600 points in 2 dimensions; sigma 0.1, L = 20").wait_for()
     assert page.evaluate(SELECTED, PLOTS) == [[3, 5], [3, 5]]
     plots = page.locator(".bk-Figure")

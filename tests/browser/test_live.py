@@ -1,4 +1,4 @@
-"""Quick moves of a slider in a real browser show no blank plots and leak nothing."""
+"""What is seen while results change: dimmed old ones, no blank plots, and nothing left behind."""
 
 import json
 
@@ -48,6 +48,31 @@ def holdings(page):
     session.detach()
     models = page.page.evaluate("() => Bokeh.documents.map(doc => doc._all_models.size)")
     return {"models": models, "nodes": counters["nodes"], "listeners": counters["jsEventListeners"]}
+
+
+# Notes whether the views are dimmed, whenever that changes.
+DIMMED = """() => {
+  const place = look.within(document, ".kg-main")[0]
+  window.dimmed = []
+  const note = () => window.dimmed.push(place.classList.contains("kg-outdated"))
+  new MutationObserver(note).observe(place, {attributeFilter: ["class"]})
+}"""
+
+
+def test_old_results_are_dimmed_until_the_new_ones_are_there(explorer):
+    page = explorer()
+    page.page.evaluate(DIMMED)
+    page.change(lambda: page.set_slider("Rounds L", 20))
+    dimmed = page.page.evaluate("() => window.dimmed")
+    assert dimmed[0]
+    assert not dimmed[-1]
+    place = page.page.locator(".kg-main")
+    below = page.page.locator(".kg-below")
+    assert below.evaluate("part => getComputedStyle(part).opacity") == "1"
+    place.evaluate("part => part.classList.add('kg-outdated')")  # for a long computation
+    page.page.wait_for_function(
+        "part => getComputedStyle(part).opacity === '0.45'", arg=below.element_handle()
+    )
 
 
 def test_quick_moves_blank_nothing_and_leave_nothing_behind(explorer):

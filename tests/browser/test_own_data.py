@@ -1,6 +1,7 @@
 """One's own data in the browser: hundreds of columns, colors, rows."""
 
 import numpy as np
+from browser.explorer_page import FOCUSED
 
 PERPLEXITY = "Perplexity"
 N_COLUMNS = 60
@@ -43,6 +44,7 @@ def test_many_columns_are_chosen_scaled_and_read(explorer, tmp_path):
     columns.get_by_label("Role of kind").select_option("label")
     page.locator(".kg-scores tr", has_text="Adjusted Rand index").wait_for()
 
+    check_search_of_colors(own_data)
     page.get_by_label("Search columns").fill("number")
     columns.get_by_label("Role of number").select_option("color")
     own_data.until(lambda: len(set(own_data.colors())) > 12, "the points are colored by a number")
@@ -73,6 +75,29 @@ def test_a_table_of_different_units_is_standardized_until_one_click(explorer, tm
     page.get_by_text("Standardize the columns or take the same unit for all").wait_for()
     assert every.get_attribute("aria-pressed") == "false"
     assert not page.get_by_role("button", name="As in the file").is_visible()
+
+
+def check_search_of_colors(own_data):
+    """A color is found among 62 columns by typing, and the next search begins anew."""
+    page = own_data.page
+    color = page.get_by_role("combobox", name="Color")
+    options = page.locator(".MuiMenuItem-root:has(.MuiListItemText-root)")
+    for words, found in (("SENSOR 5", 11), ("kind", 1)):
+        color.click()
+        page.wait_for_function(f"() => ({FOCUSED})() === 'Search'")
+        assert options.count() == 63
+        page.keyboard.type(words)
+        own_data.until(lambda found=found: options.count() == found, "some columns are offered")
+        page.keyboard.press("Enter")
+        options.first.wait_for(state="hidden")
+        chosen = words.lower()
+        own_data.until(lambda chosen=chosen: color.inner_text() == chosen, "the choice is shown")
+    own_data.until(lambda: len(set(own_data.colors())) == 2, "each kind has its color")
+    color.click()
+    page.wait_for_function(f"() => ({FOCUSED})() === 'Search'")
+    page.keyboard.press("Escape")
+    options.first.wait_for(state="hidden")
+    assert color.inner_text() == "kind"
 
 
 def check_scales_and_names(own_data):

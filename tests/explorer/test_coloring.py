@@ -161,7 +161,9 @@ def test_a_value_as_text():
 
 @pytest.fixture
 def explorer(explore):
-    return explorer_of_file(explore, TEXT)
+    explorer = explorer_of_file(explore, TEXT)
+    put(explorer, "upload", label_column="none")
+    return explorer
 
 
 def drawn(explorer):

@@ -69,6 +69,8 @@ def test_roles_are_exclusive(sessions):
     session = sessions()
     source = give_file(session, csv(x=RNG.normal(size=N), id=np.arange(N), kind=["u", "v"] * 100))
     roles = lambda: [source.role(found.name) for found in source.facts]  # noqa: E731
+    assert roles() == ["feature", "ignore", "label"]
+    source.assign(["kind"], "ignore")
     assert roles() == ["feature", "ignore", "ignore"]
     source.assign(["kind"], "label")
     assert roles() == ["feature", "ignore", "label"]

@@ -122,7 +122,7 @@ def test_dialog_asks_for_title_format_and_size(explore, monkeypatch):
     dialog.size.value = 3
     part(dialog, "Save").clicks += 1
     settle(explorer)
-    assert not dialog.__panel__().open
+    assert dialog.__panel__().open  # for other formats
     dialog.format.value = "svg"
     dialog.title.value = "Two moons"
     assert dialog.size.disabled
@@ -130,4 +130,13 @@ def test_dialog_asks_for_title_format_and_size(explore, monkeypatch):
     settle(explorer)
     picture, drawing = saved.values()
     assert Image.open(io.BytesIO(picture)).size == (3240, 2205)
+
+    def refuse(*given):
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(toolbar.browser, "save", refuse)
+    part(dialog, "Save").clicks += 1
+    settle(explorer)
+    assert "the disk is full" in explorer.session.state.error
+    assert not dialog.__panel__().open  # it would lie over the message
     assert "Two moons" in words(ElementTree.fromstring(drawing))

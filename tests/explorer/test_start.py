@@ -4,7 +4,7 @@ import kdegraph
 import numpy as np
 import pytest
 from explorer_actions import choose, computed, put
-from explorer_objects import image, opened, part, source
+from explorer_objects import image, opened, part, source, text
 from kdegraph import datasets
 from kdegraph_explorer.address import first_view
 from kdegraph_explorer.algorithm.proof import edge_weights, proof
@@ -83,10 +83,13 @@ def test_three_graphs_are_drawn_and_measured(explore):
     before = shown.headline.content
     choose(explorer, n_rounds=5)
     assert shown.headline.content != before
-    # The first page is there where the full graph is.
+    # Without a full graph, the page says so.
     put(explorer, dataset=datasets.make("moons", n=FULL_UP_TO + 1, seed=0))
-    assert "start" not in explorer.session.state.param.view.objects
-    assert explorer.session.state.view == "points"
+    assert explorer.session.state.view == "start"
+    pairs = FULL_UP_TO * (FULL_UP_TO + 1) // 2
+    assert f"The full graph of these points has {pairs:,} edges" in shown.headline.content
+    assert "not built" in text(shown, "kg-verdict-full")
+    assert "…" not in text(shown, "kg-verdict-knn")  # nothing is under way
 
 
 def test_the_tour_has_three_steps_and_can_be_left_in_each(explore):

@@ -10,7 +10,7 @@ import kdegraph_explorer.results as results
 import kdegraph_explorer.session as session_module
 import numpy as np
 import pytest
-from explorer_actions import PATIENCE, choose, computed, put, settle, silent
+from explorer_actions import PATIENCE, choose, computed, put, settle, silent, undo
 from explorer_objects import controls
 from files import npy_bytes
 from kdegraph import datasets, estimate_sigma
@@ -407,3 +407,19 @@ def test_more_clusters_than_can_be_chosen_are_counted(sessions, monkeypatch):
     assert session.state.counted == many
     assert session.state.n_clusters == session.state.outcome("kde").n_clusters == 100
     assert session.state.error == ""
+
+
+def test_a_counted_number_is_not_carried_to_other_points(sessions):
+    session = sessions(sigma=50.0)
+    session.count()
+    settle(session)
+    session.history.end_step()
+    counted = session.state.n_clusters
+    assert not session.state.clusters_auto
+    put(session, source="contrast")
+    assert session.state.clusters_auto
+    undo(session)
+    assert (session.state.n_clusters, session.state.clusters_auto) == (counted, False)
+    choose(session, n_clusters=counted + 1)  # one's own number stays
+    put(session, source="contrast")
+    assert (session.state.n_clusters, session.state.clusters_auto) == (counted + 1, False)

@@ -111,8 +111,10 @@ def test_conductances_are_drawn_of_every_cluster():
     assert len(drawn.Rectangles.I) == 5
     assert window[3] > 0.5
     assert len(drawn.Labels.I) == 5
-    drawn, _ = draw_conductances({"kde": np.full(50, 0.1), "knn": np.full(50, 0.2)})
-    assert len(drawn.Labels.I) == 0  # they would lie over each other
+    for level, most in ((0.1, 6), (0.12, 4), (0.0012, 3)):  # more would lie over each other
+        for k in (most, most + 1):
+            drawn, _ = draw_conductances({"kde": np.full(k, level), "knn": np.full(k, level)})
+            assert len(drawn.Labels.I) == 2 * k * (k == most)
     drawn, window = draw_conductances({"kde": np.array([1.6e-8, 0.0])})
     assert window[3] > 0.005
     assert drawn.Labels.I.dimension_values(2).tolist() == ["≈ 0", "0"]

@@ -8,6 +8,7 @@ import tempfile
 import threading
 
 import kdegraph_explorer.uploads as uploads
+import numpy as np
 import pytest
 from explorer_actions import PATIENCE, TABLE, TWO_PAIRS, put, settle, until
 from explorer_objects import controls
@@ -105,6 +106,17 @@ def test_a_file_arrives_in_the_parts_that_were_asked_for_and_progress_is_shown(
     assert stops == (*starts[1:], len(TABLE))
     assert fractions == [start / len(TABLE) for start in starts]
     assert state.stage is None
+
+
+def test_a_session_file_given_as_data_opens_as_a_session(explorer, page, sessions):
+    other = sessions(n_clusters=4)
+    page.send(session_file.write(other), name="moons-session.json")
+    state = explorer.session.state
+    until(explorer, lambda: state.shown.n_points == 200)
+    settle(explorer)
+    assert (state.source, state.n_clusters, state.error) == ("generators", 4, "")
+    np.testing.assert_array_equal(state.shown.X, other.state.shown.X)
+    assert explorer.session.sources["upload"].file is None
 
 
 def test_storing_and_reading_is_the_work_of_other_threads(explorer, page, monkeypatch):

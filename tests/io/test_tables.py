@@ -84,6 +84,11 @@ def test_headers(text, names, n):
         ("label\n1\n2\n", None),  # nothing else to cluster
         ("a,b\n1,2\n", None),
         ("y,cluster\n1,2\n3,4\n", "cluster"),
+        ("a,variety\n1,u\n2,v\n3,u\n4,v\n", "variety"),  # the only text with few values
+        ("a,variety,note\n1,u,k\n2,v,l\n3,u,m\n4,v,n\n", "variety"),
+        ("a,variety,site\n1,u,k\n2,v,l\n3,u,k\n4,v,l\n", None),  # either might be
+        ("a,name\n1,u\n2,v\n3,w\n4,u\n", None),
+        ("variety\nu\nv\nu\nv\n", None),  # nothing to cluster
     ],
 )
 def test_which_label_is_suggested(text, label):

@@ -13,13 +13,17 @@ from kdegraph.io.limits import (
     check_unpacked,
     refusing,
 )
+from kdegraph.io.numbers import numbers_of
 from kdegraph.io.table import Column, Table
 from kdegraph.runtime.slices import slices, take
 
-# A number as text.
-NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 # A postal code or the like: a number of three or more digits that begins with a zero.
 CODE = re.compile("0[0-9]{2,}")
+# Names of columns of numbers that are names, such as zip_code and "Phone number".
+_NAMES = (
+    r"(?i)(?:.*[\W_])?(?:zip|plz|zip[\W_]?code|post(?:al)?[\W_]?code|(?:tele)?phone|mobile|fax)"
+    r"(?:[\W_](?:number|num|no|nr))?"
+)
 # A date as text, and perhaps a time of day.
 _MONTH = "(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _DAY = (
@@ -82,11 +86,11 @@ def _kind(arrow_type):
     return next((kind for kind in kinds if any(is_(arrow_type) for is_ in kinds[kind])), "other")
 
 
-def column(name, values):
+def column(name, values, decimal="."):
     """Return the `Column` of a chunked array; None stands for a column that is not read.
 
     Text of which more than half are numbers is a column of numbers with wrong cells, so that one
-    typing error does not silently remove a feature.
+    typing error does not silently remove a feature. `decimal` is the usual point of these numbers.
     """
     import pyarrow as pa
 
@@ -94,7 +98,7 @@ def column(name, values):
     if kind == "other":
         return Column(name, "other", None)
     if kind == "text":
-        return _text_column(name, values)
+        return _text_column(name, values, decimal)
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
     if kind == "date":
@@ -104,7 +108,7 @@ def column(name, values):
     return Column(name, "number", numbers, recognized=_recognize(name, numbers))
 
 
-def _text_column(name, values):
+def _text_column(name, values, decimal):
     """Return a column of text, or of numbers with wrong cells, with equal texts held once."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -114,16 +118,15 @@ def _text_column(name, values):
     values = values.unify_dictionaries().combine_chunks()
     words, missing = values.dictionary, len(values.dictionary)
     codes = pc.fill_null(values.indices.cast(pa.int64()), missing).to_numpy()
-    trimmed = pc.utf8_trim_whitespace(words)
-    matches = pc.fill_null(pc.match_substring_regex(trimmed, f"^{NUMBER}$"), False)
-    numeric = np.append(matches.to_numpy(zero_copy_only=False), False)[codes]
+    numbers = np.append(_to_float(numbers_of(pc.utf8_trim_whitespace(words), decimal)), np.nan)
+    numbers = numbers[codes]
+    numeric = ~np.isnan(numbers)
     texts = np.full(missing + 1, None, dtype=object)
     for part in slices(missing):
         texts[part] = words[part].to_pylist()
     if 2 * np.count_nonzero(numeric) <= np.count_nonzero(codes != missing):
         recognized = "date" if _are_dates(texts[:-1]) else ""
         return Column(name, "text", take(texts, codes), recognized=recognized)
-    numbers = np.append(_to_float(pc.if_else(matches, trimmed, None)), np.nan)[codes]
     bad = np.flatnonzero(~numeric & (codes != missing))[:20]  # some of them, for messages
     cells = {int(row): texts[codes[row]] for row in bad}
     is_code = any(CODE.fullmatch(text) for text in texts[:-1])
@@ -149,9 +152,9 @@ def _recognize(name, values):
     - "date": the name is year and the values are years, or the values are dates such as 20240131,
       or the name contains time, date or the like and the values count seconds since 1970.
     - "index": the column has no name of its own and counts the rows.
-    - "id": the values are whole numbers and the name is id, user_id, userId or the like; or they
-      all differ and the name is index or row; or 20 or more differ and are at least half of the
-      whole numbers in their range.
+    - "id": the values are whole numbers and the name is id, user_id, userId or the like, or that of
+      a postal code or a telephone number; or they all differ and the name is index or row; or 20
+      or more differ and are at least half of the whole numbers in their range.
     """
     present = values[~np.isnan(values)]
     if len(values) < 2 or len(present) == 0:
@@ -178,6 +181,8 @@ def _are_dates(words):
 
 def _is_identifier(name, values):
     if re.fullmatch(r"(?i:id|ids|uid|uuid|guid|.*[\W_]ids?)|.*[a-z](?:Id|ID)s?", name):
+        return True
+    if re.fullmatch(_NAMES, name) and values.max() > 999:
         return True
     index = re.fullmatch(r"(?i:idx|index|row|rowid|row[\W_]*(?:number|num|no|nr)|#)", name)
     # In fewer rows, other whole numbers may well all differ and be at least half of their range.

@@ -262,8 +262,9 @@ def load(
         as running numbers and other identifiers, constants and dates; all of them if there are no
         others.
     label : str, int or None
-        The column of known labels, by name or by position. "auto" takes a column that is called
-        label, class, cluster, target or y and holds classes; None takes none.
+        The column of known labels, by name or by position. "auto" takes `Table.suggested_label`: a
+        column that is called label, class, cluster, target or y and holds classes, else the only
+        column of text with few values. None takes none.
     dropna : bool
         Skip rows with missing cells. By default a table with missing cells is refused.
     max_bytes : int

@@ -137,7 +137,8 @@ class Table:
     n_rows : int
     suggested_label : str or None
         A column that is named like a label (label, class, cluster, target, y, ...) and holds
-        classes.
+        classes; else the only column of text with 2 to 100 different values, each in two rows or
+        more on average.
     suggested_features : tuple of str
         All other columns of numbers except those that are `Column.recognized` as something else,
         and whole numbers in a column that is named like a label.
@@ -192,7 +193,8 @@ class Table:
         for name, n_classes in self._label_like.items():
             if n_classes <= MAX_CLASSES and self._suggest_features(name, mixed=mixed):
                 return name
-        return None
+        texts = [column.name for column in self.columns if not mixed and _repeats(column)]
+        return texts[0] if len(texts) == 1 and self._suggest_features() else None
 
     def column(self, key: str | int, argument: str = "columns") -> Column:
         """Return the column with a name or at a position.

@@ -4,9 +4,11 @@ import codecs
 import csv
 import io
 import re
+from functools import partial
 
-from kdegraph.io.arrow import CODE, NUMBER, column
+from kdegraph.io.arrow import CODE, column
 from kdegraph.io.limits import ADVICE, MAX_COLUMNS, MAX_LINE, check_table
+from kdegraph.io.numbers import is_number, is_plain
 from kdegraph.io.table import NULLS, Table
 from kdegraph.runtime.memory import format_bytes
 from kdegraph.runtime.slices import count, slices
@@ -64,7 +66,7 @@ def read_csv(data, name, max_bytes, delimiter=None):
     # Lines cannot be numbered where some are empty or where a cell has line breaks.
     n_before, n_whole = int(has_header), n_lines(text.rstrip(b"\r\n"))
     return Table(
-        map(column, names, table.columns),
+        map(partial(column, decimal=decimal), names, table.columns),
         name,
         n_before + 1 if n_before + table.num_rows == n_whole else None,
         table,
@@ -150,8 +152,9 @@ def _sample(text, name):
 def _best_reading(lines, known_delimiter):
     """Return the delimiter and the decimal point that fit the lines best, and the cells.
 
-    Lines of equal length count first, then numbers. Of two readings that fit equally well, the one
-    with a decimal point and the more common delimiter is taken.
+    Lines of equal length count first, then numbers, then numbers without marks between thousands.
+    Of two readings that fit equally well, the one with a decimal point and the more common
+    delimiter is taken.
     """
     best_score, best = None, None
     for delimiter in [known_delimiter] if known_delimiter else _DELIMITERS:
@@ -160,8 +163,10 @@ def _best_reading(lines, known_delimiter):
         even = width > 1 and all(len(row) == width for row in rows)
         body = [cell for row in rows[1:] or rows for cell in row]
         for decimal in (".", ",") if delimiter != "," else (".",):
-            share = sum(_is_number(cell, decimal) for cell in body) / max(len(body), 1)
-            score = (even, round(share, 6), decimal == ".")
+            plain = [is_plain(cell, decimal) for cell in body]
+            numbers = map(_is_number, body, [decimal] * len(body))
+            shares = (round(sum(found) / max(len(body), 1), 6) for found in (numbers, plain))
+            score = (even, *shares, decimal == ".")
             if best_score is None or score > best_score:
                 best_score, best = score, (delimiter, decimal, rows)
     return best
@@ -176,7 +181,7 @@ def _rows(lines, delimiter):
 
 
 def _is_number(cell, decimal):
-    return bool(re.fullmatch(NUMBER, cell.replace(",", ".") if decimal == "," else cell))
+    return is_number(cell, decimal) or is_plain(cell, decimal)
 
 
 def _is_header(rows, decimal):

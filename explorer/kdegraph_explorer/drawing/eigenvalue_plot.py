@@ -12,6 +12,7 @@ from .palette import BETWEEN, MARKERS, METHOD
 # Eigenvalues below this part of the last one count as equal to that, as
 # `kdegraph.suggest_n_clusters` takes them.
 FLOOR = 1e-3
+NOTHING = " "  # the note without words; an empty one would take no line, and the plot would move
 ALL_ZERO = 1e-12  # a last eigenvalue up to here counts as zero
 AXIS_ENDS = (1, 1.5, 2, 3, 5, 7, 10, 15)  # possible ends of a vertical axis, times a power of ten
 
@@ -69,20 +70,21 @@ class EigenvaluePlot:
         )
         tips = [("eigenvalue", "@index"), ("value", "@value{0.000000}")]
         self.figure.add_tools(HoverTool(renderers=[dots], tooltips=tips))
-        self._note = Label(x=0.55, y=0, text="", text_color=BETWEEN, **TEXT)
-        self._note.text_baseline = "top"
-        self.figure.add_layout(self._note)
+        # A line of its own, as words within the plot would lie over marks in a low one.
+        place = {"x": 8, "y": 0, "x_units": "screen", "y_units": "screen"}
+        self._note = Label(text=NOTHING, text_color=BETWEEN, **place, **TEXT)
+        self.figure.add_layout(self._note, "above")
 
     @property
     def note(self):
-        """Return the words in the upper left corner."""
-        return self._note.text
+        """Return the words above the plot."""
+        return self._note.text.strip()
 
     def clear(self):
         """Draw nothing."""
         for source in (self._values, self._gap):
             source.data = {name: [] for name in source.data}
-        self._note.text = ""
+        self._note.text = NOTHING
 
     def show(self, eigenvalues, n_clusters=None, converged=True):
         """Draw eigenvalues: a dict of the key of a method to an ascending (m,) array, m >= 1.
@@ -105,9 +107,9 @@ class EigenvaluePlot:
         if not converged:
             words.append("did not converge: estimates")
         top = round_up(max(map(_last, eigenvalues.values())))
-        self._note.update(text="\n".join(words), y=2.2 * top)
+        self._note.text = "\n".join(words) or NOTHING
         self.figure.x_range.update(start=0.4, end=max(map(len, eigenvalues.values())) + 0.6)
-        self.figure.y_range.update(start=bottom, end=2.5 * top)
+        self.figure.y_range.update(start=bottom, end=1.5 * top)
 
     def _columns(self, method, values, n_clusters, bottom):
         index = np.arange(1, len(values) + 1)

@@ -56,6 +56,11 @@ def rgb(color):
     return tuple(int(color[i : i + 2], 16) for i in (1, 3, 5))
 
 
+def in_hex(color):
+    """Return a color of three numbers as #rrggbb."""
+    return "#{:02x}{:02x}{:02x}".format(*color)
+
+
 def packed(rows, alpha=255):
     """Pack colors for Bokeh: (n, 3) uint8 to (n,) uint32, red in the highest byte."""
     rows = np.asarray(rows, dtype=np.uint32)

@@ -11,7 +11,7 @@ from bokeh.models import (
 )
 
 from .figures import GLYPH_TEXT, plain_figure
-from .palette import BETWEEN, MARK, METHOD, cluster_colors
+from .palette import BETWEEN, MARK, METHOD, cluster_colors, in_hex
 
 BANDS = ("xs", "ys", "color", "alpha", "sigma", "size", "stability")
 GAPS = ("sigma", "gap", "number")
@@ -90,7 +90,7 @@ class RibbonPlot:
         """Draw a `ClusterScales`; `numbers` are those of the colors of its bands."""
         outlines = found.outlines()
         sizes = np.array([np.bincount(labels, minlength=len(numbers)) for labels in found.labels])
-        colors = ["#{:02x}{:02x}{:02x}".format(*c) for c in cluster_colors(max(numbers) + 1)]
+        colors = list(map(in_hex, cluster_colors(max(numbers) + 1)))
         for source, drawn in (
             (self._flows, [one for one in outlines if one.into is not None]),
             (self._bands, [one for one in outlines if one.into is None]),

@@ -9,8 +9,8 @@ import warnings
 
 import numpy as np
 
-from ..drawing.palette import BETWEEN, METHOD, cluster_colors
-from .still import edge_image, still_of, window
+from ..drawing.palette import BETWEEN, METHOD
+from .still import edge_image, legend_of, still_of, window
 
 FORMATS = ("png", "svg", "pdf")
 SCALES = (2, 3, 4)
@@ -18,7 +18,6 @@ DOTS_PER_INCH = 150  # at scale 1
 MAX_LINES = 20_000  # edges of a graph that are drawn as lines; more are drawn as an image
 MAX_MARKS = 20_000  # points that are drawn as marks; more are drawn as an image
 WIDTH, HEIGHT = 7.2, 4.9  # inches; the width is that of two columns of a page
-MAX_ENTRIES = 12  # clusters that are named in the legend
 SMALL, NORMAL, LARGE = 6.5, 7.5, 10  # sizes of text in points
 INK, FAINT = "#1F2933", "#5A636E"
 STYLE = {
@@ -170,29 +169,8 @@ def _legend(still):
     from matplotlib.lines import Line2D
 
     dot = {"marker": "o", "linestyle": "", "markersize": 4}
-    entries = list(_by_cluster(still) if still.coloring is None else _by_column(still.coloring))
-    pairs = [(Line2D([], [], color=color, **dot), words) for color, words in entries]
+    pairs = [(Line2D([], [], color=color, **dot), words) for color, words in legend_of(still)]
     if any(graph.edges is not None for graph in still.graphs):
         between = "clusters" if still.coloring is None else "colors"
         pairs.append((Line2D([], [], color=BETWEEN, linewidth=1), f"edge between {between}"))
     return pairs
-
-
-def _by_cluster(still):
-    """Yield pairs of a color and the name of its cluster."""
-    n_clusters = max(int(graph.clusters.max()) for graph in still.graphs) + 1
-    palette = cluster_colors(n_clusters) / 255
-    for i in range(min(n_clusters, MAX_ENTRIES)):
-        yield palette[i], still.names.get(i, f"cluster {i + 1}")
-    if n_clusters > MAX_ENTRIES:
-        yield BETWEEN, f"{n_clusters - MAX_ENTRIES} more clusters"
-
-
-def _by_column(coloring):
-    """Yield pairs of a color and the value of the column; of a scale, its two ends."""
-    if coloring.limits is None:
-        yield from ((color, name) for name, color in coloring.entries)
-        return
-    low, high = coloring.limits
-    yield coloring.palette[0] / 255, f"{coloring.name}: {low} or less"
-    yield coloring.palette[-2] / 255, f"{high} or more"

@@ -13,9 +13,9 @@ from ..drawing.painter import FADED
 from ..drawing.palette import packed
 from ..pictures import png_address
 from ..results import METHODS
-from .still import edge_image, still_of, window
+from .still import edge_image, legend_of, still_of, window
 
-WIDTH, HEIGHT = 560, 420  # pixels of the plots
+WIDTH, HEIGHT = 500, 400  # pixels of the plots; two and their axes fit beside each other in 1,280
 SHARPNESS = 2  # pixels of the images of edges per pixel of the plots
 PAGE = """<!doctype html>
 <html lang="en">
@@ -51,7 +51,9 @@ def write(session):
     if len(live) < len(still.positions):
         words += f" {len(live):,} of the points can be selected; all of them are drawn."
     heading = Markup("<h2>{}</h2>{}").format(still.title, words)
-    page = column(_text(heading, 2 * WIDTH), row(*columns, spacing=16))
+    entry = Markup('<span style="color:{}">●</span> {}')
+    legend = Markup(" &ensp; ").join(map(entry.format, *zip(*legend_of(still), strict=True)))
+    page = column(_text(heading, 2 * WIDTH), _text(legend, 2 * WIDTH), row(*columns, spacing=16))
     # Bokeh's own function for this would add the scripts of Panel, which look for further files.
     script, place = components(page)
     resources = Resources(mode="inline", components=["bokeh", "bokeh-widgets"])

@@ -33,6 +33,11 @@ def write(session):
     return json.dumps(content, indent=1).encode()
 
 
+def is_session(file):
+    """Return whether a `StoredFile` begins as `write` begins a session file."""
+    return f'"format": "{FORMAT}"'.encode() in file.read(len(FORMAT) + 40)
+
+
 def read(session, content) -> Snapshot:
     """Return the choices in the bytes of a file, checked; the session is not changed.
 

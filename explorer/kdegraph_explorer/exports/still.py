@@ -10,7 +10,7 @@ from ..coloring import Coloring
 from ..drawing.edges import chosen_edges
 from ..drawing.figures import Frame, extent_of
 from ..drawing.painter import MAX_GLYPHS, colors_of, faded, point_opacities, point_radius
-from ..drawing.palette import BETWEEN, METHOD
+from ..drawing.palette import BETWEEN, CLUSTER_COLORS, METHOD, in_hex
 from ..drawing.raster import draw
 from ..projection import positions
 from ..results import METHODS
@@ -72,6 +72,23 @@ class StillGraph(NamedTuple):
     eigenvalues: np.ndarray
     n_clusters: int
     edges: tuple | None
+
+
+def legend_of(still):
+    """Return the entries of a legend: pairs of a color, #rrggbb, and what it stands for."""
+    coloring = still.coloring
+    if coloring is None:
+        n_clusters = max(int(graph.clusters.max()) for graph in still.graphs) + 1
+        shown = range(min(n_clusters, len(CLUSTER_COLORS)))
+        entries = [(CLUSTER_COLORS[i], still.names.get(i, f"cluster {i + 1}")) for i in shown]
+        if n_clusters > len(shown):
+            entries.append((BETWEEN, f"{n_clusters - len(shown)} more clusters"))
+        return entries
+    if coloring.limits is None:
+        return [(color, name) for name, color in coloring.entries]
+    low, high = coloring.limits
+    ends = (in_hex(coloring.palette[row]) for row in (0, -2))
+    return list(zip(ends, (f"{coloring.name}: {low} or less", f"{high} or more"), strict=True))
 
 
 def still_of(state):

@@ -46,8 +46,18 @@ function take_keys_of(explorer, press) {
   })
 }
 
+// The field to search a list of options, which gets the keys when it appears; Escape closes it.
+function lead_search(field) {
+  const close = field.parentElement.querySelector("button")
+  field.setAttribute("aria-label", "Search")
+  close.setAttribute("aria-label", "Close the list")
+  field.addEventListener("keydown", event => { if (event.key === "Escape") close.click() })
+  field.focus()
+}
+
 // Repairs for screen readers: a selector, and what the components leave out there.
 const MENDED = [
+  ["[placeholder='Search...']:not([aria-label])", lead_search],
   ["span[aria-label]:not([role]):not(:has(button))", span => span.setAttribute("role", "img")],
   [".MuiInputAdornment-root .MuiIconButton-root:not([aria-label])", button => {
     const label = button.getRootNode().querySelector("label")?.firstChild?.textContent ?? "number"
@@ -145,6 +155,10 @@ export function render({model, el, view}) {
   document.addEventListener("click", announce, true)
   for (const name of ["opening", "view"])
     model.on(name, () => say_what_opens(views(), model.opening))
+
+  const dim = () => views()?.classList.toggle("kg-outdated", model.outdated)
+  model.on("outdated", dim)
+  dim()
 
   let writing = null  // browsers refuse an address that changes too often
   const write = () => {

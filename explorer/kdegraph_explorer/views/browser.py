@@ -32,6 +32,7 @@ class Browser(JSComponent):
     built = param.Boolean(doc="Whether the browser has built the page, so that messages arrive.")
     keys = param.Dict(default={}, doc="A key such as 'ctrl+z' to the name of its action.")
     busy = param.Boolean(doc="Whether anything is computed or drawn at the moment.")
+    outdated = param.Boolean(doc="Whether the results are older than what was asked for last.")
     asked = param.Integer(
         doc="Grows when the page asks whether all its messages have been processed."
     )

@@ -6,7 +6,7 @@ from panel.custom import JSComponent
 
 from ..assets import SIZES, script, style_sheet
 from ..coloring import CLUSTER, SCALE, choices
-from ..drawing.palette import CLUSTER_COLORS, cluster_colors
+from ..drawing.palette import CLUSTER_COLORS, cluster_colors, in_hex
 from .base import Part
 from .markup import Markup, styled_text
 from .widgets import link, open_choice, row
@@ -36,7 +36,7 @@ class NamedClusters(JSComponent):
             {
                 "number": number,
                 "name": self._state.named.get(number, ""),
-                "color": "#{:02x}{:02x}{:02x}".format(*colors[number]),
+                "color": in_hex(colors[number]),
             }
             for number in present[: len(CLUSTER_COLORS)]
         ]
@@ -83,11 +83,11 @@ class ColorControl(Part):
         super().__init__(session)
         self._views = set(views)
         low = {"paddingTop": "4px", "paddingBottom": "4px", "fontSize": SIZES["text"]}
-        style = {"margin": (7, 8, 0, 8), "sx": {"& .MuiSelect-select": low}}
-        self.choice = open_choice(self.state, "color", width=170, **style)
+        style = {"margin": (7, 4, 0, 8), "sx": {"& .MuiSelect-select": low}}
+        self.choice = open_choice(self.state, "color", width=130, **style)
         self.legend = styled_text("legend", margin=(4, 4, 0, 0))
         self.clusters = NamedClusters(self.state, sizing_mode="stretch_width", margin=(4, 4, 0, 0))
-        style = PointStyle(self.state, width=30, margin=(6, 8, 0, 0))
+        style = PointStyle(self.state, width=30, margin=(6, 4, 0, 0))
         self._body = row(
             self.choice,
             style,
@@ -125,7 +125,7 @@ class ColorControl(Part):
             self.clusters.update()
         elif coloring is not None and coloring.limits is not None:
             low, high = coloring.limits
-            colors = Markup(",").join("#{:02x}{:02x}{:02x}".format(*color) for color in SCALE)
+            colors = Markup(",").join(map(in_hex, SCALE))
             self.legend.content = Markup(
                 '<span class="entry">{}'
                 '<b style="background:linear-gradient(to right,{})"></b>{}</span>'

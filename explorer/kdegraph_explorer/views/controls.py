@@ -1,6 +1,7 @@
 """Control where the data come from, the parameters, and what is drawn."""
 
 import math
+from functools import partial
 
 import panel as pn
 import panel_material_ui as pmui
@@ -8,6 +9,7 @@ from kdegraph.validation import check_positive
 
 from ..assets import style_sheet
 from ..coloring import CLUSTER, PREFIX
+from ..exports import session_file
 from ..patches.panel import at_once
 from ..projection import axes
 from ..results import DECIDED
@@ -130,10 +132,14 @@ def toggle_style(parameter):
 
 
 class DataControls(Part):
-    """Choose the source and its own parameters, with a sentence on the data."""
+    """Choose the source and its own parameters, with a sentence on the data.
 
-    def __init__(self, session):
+    ``open_session(file)`` opens a file that is given as data but holds a session.
+    """
+
+    def __init__(self, session, open_session):
         super().__init__(session)
+        self._open_session = open_session
         choice = pmui.Select(
             options={source.label: key for key, source in session.sources.items()},
             value=self.state.source,
@@ -148,7 +154,7 @@ class DataControls(Part):
         for key, source in session.sources.items():
             hints = {name: source.widgets.get(name) for name in source.controls}
             widgets = {
-                name: control(source, name, hint, session.receive)
+                name: control(source, name, hint, session.receive, partial(self._take, source))
                 for name, hint in hints.items()
                 if hint != "none"
             }
@@ -160,6 +166,13 @@ class DataControls(Part):
         self._body = group("Data", choice, *lines, self._sentence)
         self.state.param.watch(lambda *events: self._update(), ["source", "dataset", "error"])
         self._update()
+
+    def _take(self, source, file):
+        """Take a file that has arrived, as a session if it is one, otherwise as data."""
+        if session_file.is_session(file):
+            self._open_session(file)
+        else:
+            source.file = file
 
     def _share_color(self, source):
         """Tie the column that a source colors by to the choice above the plots, both ways."""

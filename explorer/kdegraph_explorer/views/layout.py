@@ -56,7 +56,7 @@ class Layout:
         self.views = Views(session)
         self.status = Status(session)
         self.controls = [
-            DataControls(session),
+            DataControls(session, lambda file: self.toolbar.open(file)),
             SelectionControls(session),
             ParameterControls(session),
             DisplayControls(session),
@@ -165,7 +165,7 @@ def view_choice():
         margin=(4, 4, 0, 4),
         sx={
             "& .MuiToggleButton-root": ONE_LINE
-            | {"padding": "2px 11px", "lineHeight": 1.6, "fontSize": SIZES["text"]}
+            | {"padding": "2px 10px", "lineHeight": 1.6, "fontSize": SIZES["text"]}
         },
         stylesheets=[style_sheet("scrolls-sideways-where-narrow")],
         css_classes=["kg-tabs"],

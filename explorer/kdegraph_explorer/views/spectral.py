@@ -16,7 +16,8 @@ from .base import View, beside, figure_pane
 from .plots import LinkedPlots, clusters_without_edges
 from .widgets import row
 
-LABELED_CLUSTERS = 10  # clusters up to which every bar has its number; more numbers would overlap
+LABELED_CLUSTERS = 10  # clusters up to which each has its number below the axis
+MAX_CHARACTERS = 36  # of all numbers above the bars, which stand side by side without overlapping
 BAR_WIDTH = 0.38  # width of a bar; two of them fill the place of a cluster
 
 
@@ -176,12 +177,10 @@ def draw_conductances(conductances):
     ticks = [(i, str(i)) for i in range(1, n_clusters + 1) if i == 1 or i % step == 0]
     drawn = hv.Rectangles(bars, vdims=["color"]).opts(color="color", line_color=None, xticks=ticks)
     top = max(0.01, *[bar[3] for bar in bars])  # nearly perfect clusters have low bars
-    numbers = [
-        ((bar[0] + bar[2]) / 2, bar[3] + 0.04 * top, _in_short(bar[3]))
-        for bar in bars
-        if n_clusters <= LABELED_CLUSTERS
-    ]
-    labels = hv.Labels(numbers).opts(text_color=BETWEEN, **GLYPH_TEXT)
+    numbers = [((bar[0] + bar[2]) / 2, bar[3] + 0.04 * top, _in_short(bar[3])) for bar in bars]
+    widest = max((len(words) for *_, words in numbers), default=0)
+    shown = 2 * n_clusters * widest <= MAX_CHARACTERS
+    labels = hv.Labels(numbers if shown else []).opts(text_color=BETWEEN, **GLYPH_TEXT)
     return drawn * labels, (0.4, n_clusters + 0.6, 0, 1.15 * top)
 
 

@@ -1,5 +1,6 @@
 """Show on one page why a sampled graph is as good as the full one."""
 
+import math
 from functools import partial
 
 import numpy as np
@@ -108,20 +109,21 @@ class StartView(View):
 
     @staticmethod
     def applies(state):
-        """Return whether the full graph can be shown."""
-        shown = state.shown
-        return shown is None or (shown.n_points <= FULL_UP_TO and shown.image is None)
+        """Return whether the points are no photograph, whose graphs look like nothing."""
+        return state.shown is None or state.shown.image is None
 
     def _update(self):
         self._plots.update()
         outcomes = self.state.outcomes(PANELS)
         self._proof = proof(outcomes) if len(outcomes) == len(PANELS) else None
-        self.headline.content = headline(self._proof, self.state.n_neighbors)
+        self.headline.content = headline(self._proof, self.state.n_neighbors, self.state.shown)
         for method, frame in self._cards.items():
             found = outcomes.get(method)
             edges = "" if found is None else f"{found.adjacency.nnz // 2:,} edges"
             caption_of(frame).sentence = edges
             words = verdict(self._proof, method)
+            if too_many(self.state.shown):
+                words = "not built" if method == "full" else ""
             self._verdicts[method].content = Markup('<span title="{0}">{0}</span>').format(words)
         if "kde" not in outcomes:
             self._spectra.clear()
@@ -157,8 +159,22 @@ class StartView(View):
         )
 
 
-def headline(found, n_neighbors):
-    """Return the number and the sentence above the plots, as HTML, from a `Proof` or None."""
+def too_many(shown):
+    """Return whether points, or None, are too many for a full graph."""
+    return shown is not None and shown.n_points > FULL_UP_TO
+
+
+def headline(found, n_neighbors, shown=None):
+    """Return the number and the sentence above the plots, as HTML, from a `Proof` or None.
+
+    `shown` are the points, which may be too many for a full graph.
+    """
+    if too_many(shown):
+        sentence = (
+            f"The full graph of these points has {math.comb(shown.n_points, 2):,} edges, too many "
+            f"to compare the others with it here. It is built for up to {FULL_UP_TO:,} points."
+        )
+        return Markup("<b>–</b><p>{}</p>").format(sentence)
     if found is None:
         return Markup("<b>…</b><p>{}</p>").format("The three graphs are under way.")
     error = found.eigenvalue_error

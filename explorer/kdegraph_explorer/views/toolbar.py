@@ -63,9 +63,12 @@ class FigureDialog(Viewer):
         self.title.value = title
         self._dialog.open = True
 
-    def save(self):
-        """Save what the dialog says."""
+    def close(self):
+        """Hide the dialog."""
         self._dialog.open = False
+
+    def save(self):
+        """Save what the dialog says; it stays open, as one figure is often saved in two formats."""
         kind, options = self.format.value, {"title": self.title.value}
         if kind == "png":
             options["scale"] = self.size.value
@@ -104,7 +107,8 @@ class Toolbar(Part):
         self.figure_dialog = FigureDialog(self._export)
         self._body = self._lay_out()
         session.history.param.watch(lambda *events: self._enable(), ["can_undo", "can_redo"])
-        self.state.param.watch(lambda event: self.browser.param.update(busy=event.new), "busy")
+        for name in ("busy", "outdated"):
+            self.state.param.watch(lambda event: setattr(self.browser, event.name, event.new), name)
         self.state.param.watch(
             lambda *events: self._say(), ["result", "error", "selection", "stage"]
         )
@@ -191,6 +195,7 @@ class Toolbar(Part):
             try:
                 self.browser.save(export.filename(self.session), export.make(self.session))
             except (ValueError, OSError, MemoryError) as error:
+                self.figure_dialog.close()  # it would lie over the message
                 self.state.error = f"{export.label} could not be saved: {explain(error)}"
 
         if self.session.origin is None:

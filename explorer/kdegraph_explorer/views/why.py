@@ -8,7 +8,7 @@ from ..algorithm.contrast import MAX_COLUMNS, contrast
 from ..assets import style_sheet
 from ..cluster_names import cleaned
 from ..drawing.histograms import HistogramPlot
-from ..drawing.palette import MARK, cluster_colors
+from ..drawing.palette import MARK, cluster_colors, in_hex
 from ..pictures import picture_address
 from ..point_columns import cell, shortened
 from .base import Description, View, beside, caption_of, card, figure_pane
@@ -182,7 +182,7 @@ class WhyView(View):
         self._compared, (self._contrast, pictures) = request, result
         color = MARK
         if np.ndim(chosen) == 0:
-            color = "#{:02x}{:02x}{:02x}".format(*cluster_colors(chosen + 1)[chosen])
+            color = in_hex(cluster_colors(chosen + 1)[chosen])
         used = self._used()
         differences, histograms = self._contrast.description.differences, self._contrast.histograms
         for i, histogram in enumerate(histograms):

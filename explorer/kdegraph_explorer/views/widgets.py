@@ -63,12 +63,12 @@ class FileButton(JSComponent):
         self._send_msg({"file": self._key, "start": start, "stop": stop})
 
 
-def control(parameterized, name, hint=None, receive=None):
+def control(parameterized, name, hint=None, receive=None, take=None):
     """Return a widget for a parameter, with the parameter's doc as its tooltip.
 
     The `hint` is "steps" for a slider over the values to choose from, "columns" for the table of
     columns, {heading: {option: value}} for a choice with headings, or "file" for a file from the
-    user's disk; see `FileButton` for `receive`.
+    user's disk; see `FileButton` for `receive` and `take`, which by default sets the parameter.
     """
     parameter = parameterized.param[name]
     value = getattr(parameterized, name)
@@ -83,10 +83,10 @@ def control(parameterized, name, hint=None, receive=None):
     if hint == "columns":
         return ColumnTable(parameterized, margin=(4, 8), sizing_mode="stretch_width")
     if hint == "file":
-        take = partial(setattr, parameterized, name)  # the `StoredFile`, or the ValueError
+        put = partial(setattr, parameterized, name)  # the `StoredFile`, or the ValueError
         place = {"sizing_mode": "stretch_width", "margin": (6, 8)}
         about = {"label": parameter.label, "description": parameter.doc}
-        return FileButton(receive, take, take, **about, **place)
+        return FileButton(receive, take or put, put, **about, **place)
     if isinstance(parameter, param.Boolean):
         return pmui.Switch.from_param(
             parameter, margin=(2, 8), stylesheets=[style_sheet("compact")], **common
@@ -139,7 +139,17 @@ def link(widget, attribute, parameterized, name):
 
 
 class Select(AsWritten, pmui.Select):
-    """Offer a choice of one option."""
+    """Offer a choice of one option; of many, one is found by typing a part of it."""
+
+    @param.depends("options", watch=True, on_init=True)
+    def _search_many(self):
+        self.searchable = len(self.options) > AT_A_GLANCE
+
+    @param.depends("value", watch=True)
+    def _end_search(self):
+        """Close the list, which stays open when an option is chosen by the keyboard."""
+        if self.searchable:
+            self.param.update(filter_str="", dropdown_open=False)
 
 
 def open_choice(state, name, **options):
@@ -196,6 +206,7 @@ def filling_column(*parts, **options):
     return column(*parts, sizing_mode="stretch_both", **options)
 
 
+AT_A_GLANCE = 20  # options of a choice that can be found without a search
 ONE_LINE = {"textTransform": "none", "whiteSpace": "nowrap"}
 SMALL_LABEL = {
     "& .MuiTypography-root, & .MuiFormLabel-root, &.MuiTypography-root": {"fontSize": SIZES["text"]}
