@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -89,13 +90,9 @@ def diagnose(
     return [finding for finding in found if finding is not None]
 
 
-def warn_of(
-    graph: SimilarityGraph,
-    n_clusters: int | None = None,
-    feature_names: Sequence[str] | None = None,
-) -> None:
+def warn_of(graph: SimilarityGraph, **options: Any) -> None:
     """Show the findings of `diagnose` as warnings."""
-    for sentence in diagnose(graph, n_clusters=n_clusters, feature_names=feature_names):
+    for sentence in diagnose(graph, **options):
         warn(sentence)
 
 

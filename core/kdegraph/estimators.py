@@ -323,8 +323,12 @@ class KDESpectralClustering(
             found = self._cluster_precomputed(X, seed, sample_weight)
         self.graph_, self._scale, self._components = found.graph, found.scale, found.components
         if self.affinity == "kernel" and not self._lazy:
-            wanted = None if isinstance(self.n_clusters, str) else self.n_clusters
-            warn_of(self.graph_, wanted, getattr(self, "feature_names_in_", None))
+            warn_of(
+                self.graph_,
+                points=None if self._components is None else self._points,
+                n_clusters=None if isinstance(self.n_clusters, str) else self.n_clusters,
+                feature_names=getattr(self, "feature_names_in_", None),
+            )
         self._clusters = found.clusters.labels
         self.labels_ = found.labels(self.noise)
         self.n_clusters_ = self._n_features_out = found.clusters.n_clusters

@@ -261,8 +261,8 @@ class Pipeline:
             return () if last is None else last.findings
         if memory != "kde":
             return ()
-        names = request.dataset.feature_names
-        look = partial(diagnose, graph, n_clusters=n_clusters, feature_names=names)
+        points, names = request.dataset.X, request.dataset.feature_names
+        look = partial(diagnose, graph, points=points, n_clusters=n_clusters, feature_names=names)
         return tuple(self._stage("findings", clusters_key, look)[0])
 
     def _colors(self, method, request, labels, reference):

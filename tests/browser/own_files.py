@@ -119,12 +119,12 @@ def export(path):
 
 
 def expression(path):
-    """600 cells of six types, each with 30 of 200 genes that it expresses more."""
+    """600 cells of six types, each with 12 of 200 genes that it expresses more."""
     rng = np.random.default_rng(5)
     y = np.arange(600) % 6
     rates = np.tile(rng.gamma(2.0, 1.0, size=200), (6, 1))
     for cell_type in range(6):
-        rates[cell_type, 30 * cell_type : 30 * (cell_type + 1)] *= 6
+        rates[cell_type, 12 * cell_type : 12 * (cell_type + 1)] *= 6
     depth = rng.lognormal(0, 0.25, size=(600, 1))
     X = np.log1p(rng.poisson(rates[y] * depth)).round(3)
     write(path, ["cell", *(f"gene{i}" for i in range(200))], [f"c{i}" for i in range(600)], *X.T)

@@ -26,7 +26,7 @@ class File(NamedTuple):
 
 FILES = (
     File("wine.csv", own_files.bundled("wine"), None, 0.8, SCALED),
-    File("cancer.csv", own_files.bundled("breast_cancer"), None, 0.4, SCALED),
+    File("cancer.csv", own_files.bundled("breast_cancer"), 2, 0.65, SCALED),
     File("iris.csv", own_files.iris, 2, 1.0),
     File("seeds.csv", own_files.seeds, None, 0.0),
     File("penguins.csv", own_files.penguins, 2, 0.98, "2 rows with missing cells are left out"),

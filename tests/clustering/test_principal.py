@@ -1,10 +1,12 @@
 """Points in many dimensions are reduced to principal components before they are clustered."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import scipy.sparse
 from kdegraph import KDESpectralClustering, similarity_graph
 from kdegraph.datasets import Dataset
+from kdegraph.diagnosis import GraphWarning
 from kdegraph.metrics import points_of
 from kdegraph.principal import PrincipalComponents, reduced
 from sklearn.metrics import adjusted_rand_score
@@ -75,3 +77,11 @@ def test_data_sets_have_the_same_components():
     np.testing.assert_array_equal(Dataset(X).embedded, reduced(X))
     graph = similarity_graph(Dataset(X).embedded, sigma=3.0, seed=0)
     assert graph.points.shape[1] == 50
+
+
+def test_warnings_name_the_columns_of_the_points():
+    X, _ = groups(80)
+    X[:, 7] *= 1000
+    frame = pa.table({f"gene{i}": column for i, column in enumerate(X.T)})
+    with pytest.warns(GraphWarning, match="gene7"):
+        KDESpectralClustering(4, random_state=0).fit(frame)
