@@ -7,6 +7,8 @@ import numpy as np
 from kdegraph.geometry.neighbors import groups_of_identical
 from kdegraph.validation import Points, SparsePoints
 
+__all__ = ["MAX_COMPONENTS", "reduced"]
+
 # Components that stand for points in more dimensions. There, noise in many columns makes distances
 # alike, while clusters that can be found have large variance. On standard sets of 64 to 784
 # dimensions 30 and 50 components give the same scores as all columns, within chance.
@@ -55,6 +57,26 @@ def _in_units(points, unit):
 
 
 def reduced(points: Points) -> Points:
-    """Return points along their principal components, or as they are if they have few columns."""
+    """Return points along their first 50 principal components.
+
+    `KDESpectralClustering` does this where no bandwidth is given.
+
+    Parameters
+    ----------
+    points : (n, d) array, or sparse points
+        Checked points, as `kdegraph.metrics.points_of` returns them.
+
+    Returns
+    -------
+    (n, 50) array
+        The points themselves if there are at most 50 of them, or if they have at most 50 columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kdegraph.principal import reduced
+    >>> reduced(np.random.default_rng(0).normal(size=(200, 300))).shape
+    (200, 50)
+    """
     components = PrincipalComponents.of_points(points)
     return points if components is None else components.transform(points)

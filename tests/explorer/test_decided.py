@@ -12,6 +12,7 @@ from explorer_actions import (
     PATIENCE,
     TABLE,
     choose,
+    export,
     give_file,
     put,
     redo,
@@ -29,7 +30,7 @@ from kdegraph_explorer.history import take
 from kdegraph_explorer.results import DECISION, ROWS, Request
 from kdegraph_explorer.views import describe
 from kdegraph_explorer.views.alerts import Tour
-from kdegraph_explorer.views.controls import ParameterControls
+from kdegraph_explorer.views.controls import ParameterControls, about
 from kdegraph_explorer.views.decided import cluster_words, scale_words
 from kdegraph_explorer.views.status import Status
 
@@ -83,6 +84,25 @@ def test_arrays_files_and_paintings_begin_with_what_the_estimator_finds(
     choose(session, n_clusters=4)  # one graph, with this number
     run_script(session, tmp_path)
     assert "spectral_clustering(" in (tmp_path / "again.py").read_text()
+
+
+def test_points_in_many_dimensions_are_shown_by_their_principal_components(
+    sessions, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(3, 80)), 40, axis=0) + rng.normal(size=(120, 80))
+    session = sessions(datasets.Dataset(X))
+    model = check_decided(session.state)
+    np.testing.assert_array_equal(session.state.outcome("kde").graph.points, model.graph_.points)
+    assert about(session.state.dataset).endswith("50 principal components are clustered.")
+    assert "components" not in about(datasets.Dataset(THREE))
+    (tmp_path / "points.parquet").write_bytes(export(session, "points"))
+    run_script(session, tmp_path)
+    choose(session, sigma=9.0, n_clusters=3)
+    run_script(session, tmp_path)
+    script = (tmp_path / "again.py").read_text()
+    assert "X = reduced(X)  # 50 principal components" in script
 
 
 def test_what_is_set_gives_one_graph_and_automatic_comes_back(sessions):

@@ -175,6 +175,7 @@ PUBLIC_MODULES = (
     "kdegraph.decision",
     "kdegraph.explain",
     "kdegraph.kde",
+    "kdegraph.principal",
     "kdegraph.runtime.jit",
     "kdegraph.runtime.replacing",
     "kdegraph.spectral",

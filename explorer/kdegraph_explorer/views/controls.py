@@ -5,6 +5,7 @@ from functools import partial
 
 import panel as pn
 import panel_material_ui as pmui
+from kdegraph.principal import MAX_COMPONENTS
 from kdegraph.validation import check_positive
 
 from ..assets import style_sheet
@@ -191,8 +192,14 @@ class DataControls(Part):
         for (key, name), widget in self._widgets.items():
             applicable = self.session.sources[key].applicable()
             widget.visible = key == self.state.source and name in applicable
-        dataset = self.state.dataset
-        self._sentence.content = "" if dataset is None else dataset.description
+        self._sentence.content = "" if self.state.dataset is None else about(self.state.dataset)
+
+
+def about(dataset):
+    """Describe data in a sentence or two."""
+    if min(dataset.X.shape) <= MAX_COMPONENTS:
+        return dataset.description
+    return f"{dataset.description} Their first {MAX_COMPONENTS} principal components are clustered."
 
 
 class ParameterControls(Part):
