@@ -1,4 +1,4 @@
-"""Write `history.csv` from the results of asv: `python -m benchmarks.asv.history`.
+"""Write `docs/results/history.csv` from the results of asv: `python -m benchmarks.asv.history`.
 
 Each row has the processor time of all steps at one commit, as multiples of those at the last one.
 """
@@ -8,8 +8,7 @@ import json
 import subprocess
 from pathlib import Path
 
-HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def measured(folder):
@@ -43,4 +42,4 @@ def write(folder, path):
 
 
 if __name__ == "__main__":
-    write(ROOT / "build" / "asv" / "results", HERE / "history.csv")
+    write(ROOT / "build" / "asv" / "results", ROOT / "docs" / "results" / "history.csv")

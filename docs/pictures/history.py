@@ -2,7 +2,7 @@ import csv
 
 import matplotlib.pyplot as plt
 
-with open("../../benchmarks/asv/history.csv", newline="") as file:
+with open("../results/history.csv", newline="") as file:
     rows = list(csv.DictReader(file))
 figure, axes = plt.subplots(figsize=(7, 3.4))
 for name in list(rows[0])[2:]:

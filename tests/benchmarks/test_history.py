@@ -42,5 +42,5 @@ def test_all_steps_run_and_are_in_the_table():
     names = [name for name in dir(steps) if name.startswith("time_")]
     for name in names:
         getattr(steps, name)()
-    header = (ROOT / "benchmarks" / "asv" / "history.csv").read_text().splitlines()[0]
+    header = (ROOT / "docs" / "results" / "history.csv").read_text().splitlines()[0]
     assert header.split(",")[2:] == [name.removeprefix("time_").replace("_", " ") for name in names]
