@@ -65,7 +65,7 @@ def nginx(tmp_path, server):
     made += ["-keyout", str(key), "-out", str(certificate)]
     subprocess.run(made, check=True, capture_output=True)
     text = (ROOT / "docs" / "serving.md").read_text(encoding="utf-8")
-    (documented,) = re.findall(r"```nginx\n(.*?)```", text, re.DOTALL)
+    documented = re.search(r"```nginx\n(.*?)```", text, re.DOTALL)[1]
     for here, there in {
         "listen 443 ssl;": f"listen 127.0.0.1:{port} ssl;",
         "server_name example.org;": f"server_name {NAME};",
