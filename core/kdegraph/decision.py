@@ -87,7 +87,7 @@ class Decision(NamedTuple):
         Those of the same graph by other embeddings, which have a vote, too.
     vote : Vote or None
         How sure the labels are; None where there is one graph.
-    components : PrincipalComponents or None
+    components : PrincipalComponents
         What `decide` has reduced points in more than 50 dimensions to; the graph is that of the
         reduced points.
     timings : dict
@@ -101,7 +101,7 @@ class Decision(NamedTuple):
     candidates: tuple[tuple[int, float], ...] = ()
     further_labels: tuple[NDArray[np.int32], ...] = ()
     vote: Vote | None = None
-    components: PrincipalComponents | None = None
+    components: PrincipalComponents = PrincipalComponents()
     timings: dict[str, float] | None = None
 
     def with_vote(self, labelings, identical=None) -> "Decision":
@@ -229,10 +229,10 @@ def decide(
     stages = StageTimer(progress)
     given = {"metric": "euclidean", "kernel": "gaussian"} | settings.graph
     points = points_of(points, given["metric"], kernel=given["kernel"], keep_single=True)
-    components = None
+    components = PrincipalComponents()
     if lazily is None and given["kernel"] != "laplacian":  # whose distance is another one
         components = PrincipalComponents.of_points(points)
-    points = points if components is None else components.transform(points)
+    points = components.transform(points)
     embedded = settings._replace(graph=given | {"metric": "euclidean"})
     settings, number = _with_number(points, embedded, seed, stages)
     whole = points if lazily is None else lazily(points)

@@ -75,7 +75,7 @@ def diagnose(
     if points is None:
         points = graph_parts(adjacency).points
     else:
-        points = check_points(points, "points", keep_sparse=True)
+        points = check_points(points, "points", keep_single=True, keep_sparse=True)
     found = []
     if points is not None:
         found += [matrix_as_points(points)]

@@ -288,9 +288,9 @@ class KDESpectralClustering(
         sample_weight : (n,) array_like, optional
             Weights of the points: one of weight 3 stands for three of weight 1 at its place, see
             `similarity_graph`. They count in the graph, its eigenvectors and k-means. Bandwidths,
-            the sizes of connected components, the layout and the votes are those of the points
-            alone. Refused for Dask arrays, the samplers "recursive" and "rejection", and weights of
-            a graph that are precomputed.
+            principal components, the sizes of connected components, the layout and the votes are
+            those of the points alone. Refused for Dask arrays, the samplers "recursive" and
+            "rejection", and weights of a graph that are precomputed.
 
         Returns
         -------
@@ -325,7 +325,7 @@ class KDESpectralClustering(
         if self.affinity == "kernel" and not self._lazy:
             warn_of(
                 self.graph_,
-                points=None if self._components is None else self._points,
+                points=self._points,
                 n_clusters=None if isinstance(self.n_clusters, str) else self.n_clusters,
                 feature_names=getattr(self, "feature_names_in_", None),
             )
@@ -476,17 +476,14 @@ class KDESpectralClustering(
         """Return the fitted points and some rows of the new ones in the space of the graph, and the
         bandwidths of these.
         """
-        points, queries = (
-            self._in_graph(self._points),
-            self._in_graph(self._checked_queries(X)[rows]),
-        )
+        points = self._in_graph(self._points)
+        queries = self._in_graph(self._checked_queries(X)[rows])
         sigma, perplexity = self._scale
         return points, queries, new_bandwidths(self.sigma_, sigma, points, queries, perplexity)
 
     def _in_graph(self, points):
         """Return points in the Euclidean space of the metric, or their principal components."""
-        points = points_of(points, self.metric)
-        return points if self._components is None else self._components.transform(points)
+        return self._components.transform(points_of(points, self.metric))
 
     def _checked_queries(self, X):
         return check_estimator_points(self, X, self._points, dtype=np.float64, reset=False)

@@ -21,20 +21,20 @@ class PrincipalComponents(NamedTuple):
 
     Attributes
     ----------
-    fitted : sklearn.decomposition.PCA
-        Of the points in units of `unit`.
+    fitted : sklearn.decomposition.PCA or None
+        Of the points in units of `unit`; None leaves points as they are.
     unit : float
         1, or the largest absolute coordinate where its square would overflow or vanish.
     """
 
-    fitted: Any
-    unit: float
+    fitted: Any = None
+    unit: float = 1.0
 
     @classmethod
-    def of_points(cls, points: Points) -> "PrincipalComponents | None":
-        """Find the components of points; None if there are few points or few dimensions."""
+    def of_points(cls, points: Points) -> "PrincipalComponents":
+        """Find the components of points, if there are many points in many dimensions."""
         if min(points.shape) <= MAX_COMPONENTS:
-            return None
+            return cls()
         from sklearn.decomposition import PCA  # slow to import
 
         largest = float(abs(points).max())
@@ -45,6 +45,8 @@ class PrincipalComponents(NamedTuple):
 
     def transform(self, points: Points) -> Points:
         """Return the coordinates of points along the components; identical ones stay identical."""
+        if self.fitted is None:
+            return points
         places = self.fitted.transform(_in_units(points, self.unit)) * self.unit
         group = groups_of_identical(points)
         if group is not None:
@@ -78,5 +80,4 @@ def reduced(points: Points) -> Points:
     >>> reduced(np.random.default_rng(0).normal(size=(200, 300))).shape
     (200, 50)
     """
-    components = PrincipalComponents.of_points(points)
-    return points if components is None else components.transform(points)
+    return PrincipalComponents.of_points(points).transform(points)

@@ -25,7 +25,8 @@ SCALES = (
 # Points for which scales are compared; a random sample stands for more.
 MAX_COMPARED = 4_000
 N_REPLICATES = 4  # at each scale
-# The graphs of points in more dimensions are clustered by two embeddings each.
+# In more dimensions spectra have no clear gap: graphs are clustered by two embeddings each, and
+# clusters are counted in layouts, too.
 MAX_PLAIN_DIMENSIONS = 3
 # Coordinates of all replicates of more points; there are two to six.
 MAX_COORDINATES = 1_000_000
@@ -71,7 +72,8 @@ def part_to_compare(points, seed):
     if len(points) <= MAX_COMPARED:
         return points, slice(None)
     chosen = np.random.default_rng(seed).choice(len(points), MAX_COMPARED, replace=False)
-    return points[np.sort(chosen)], np.sort(chosen)
+    chosen.sort()
+    return points[chosen], chosen
 
 
 def stability(labelings: list[NDArray[np.int32]], n_clusters: int) -> float:

@@ -38,7 +38,7 @@ def test_coordinates_are_those_of_a_singular_value_decomposition():
 def test_few_columns_or_points_stay_as_they_are(shape):
     X = np.random.default_rng(0).normal(size=shape)
     assert reduced(X) is X
-    assert PrincipalComponents.of_points(X) is None
+    assert PrincipalComponents.of_points(X) == PrincipalComponents()
 
 
 def test_identical_points_stay_identical():

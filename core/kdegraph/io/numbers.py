@@ -12,8 +12,8 @@ _SPACE = "[ \u00a0\u202f]"
 
 
 def _separators(decimal):
-    """Return the pattern of the marks between thousands."""
-    return "|".join((r"\." if decimal == "," else ",", "['\u2019]", _SPACE))
+    """Return the patterns of the marks between thousands."""
+    return r"\." if decimal == "," else ",", "['\u2019]", _SPACE
 
 
 def _pattern(decimal):
@@ -21,7 +21,7 @@ def _pattern(decimal):
     and the units.
     """
     point = re.escape(decimal)
-    grouped = "|".join(f"(?:{mark}[0-9]{{3}})+" for mark in _separators(decimal).split("|"))
+    grouped = "|".join(f"(?:{mark}[0-9]{{3}})+" for mark in _separators(decimal))
     whole = f"(?:[1-9][0-9]{{0,2}}(?:{grouped})|[0-9]+)"
     digits = f"(?:{whole}(?:{point}[0-9]*)?|{point}[0-9]+)(?:[eE][+-]?[0-9]+)?"
     return (
@@ -78,7 +78,7 @@ def _read(texts, decimal):
         pc.binary_join_element_wise(*(pc.struct_field(parts, name) for name in names), nothing)
         for names in (("sign", "inner"), ("digits",), ("before", "after"))
     )
-    digits = pc.replace_substring_regex(digits, _separators(decimal), "")
+    digits = pc.replace_substring_regex(digits, "|".join(_separators(decimal)), "")
     numbers = pc.binary_join_element_wise(sign, pc.replace_substring(digits, decimal, "."), nothing)
     units = Counter({each["values"]: each["counts"] for each in pc.value_counts(unit).to_pylist()})
     usual = [each for each, _ in units.most_common() if each][:1]

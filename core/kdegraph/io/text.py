@@ -164,7 +164,7 @@ def _best_reading(lines, known_delimiter):
         body = [cell for row in rows[1:] or rows for cell in row]
         for decimal in (".", ",") if delimiter != "," else (".",):
             plain = [is_plain(cell, decimal) for cell in body]
-            numbers = map(_is_number, body, [decimal] * len(body))
+            numbers = [_is_number(cell, decimal) for cell in body]
             shares = (round(sum(found) / max(len(body), 1), 6) for found in (numbers, plain))
             score = (even, *shares, decimal == ".")
             if best_score is None or score > best_score:
