@@ -5,6 +5,8 @@ from browser.explorer_page import FOCUSED
 
 PERPLEXITY = "Perplexity"
 N_COLUMNS = 60
+WHOLE = """entry => entry.scrollWidth <= entry.clientWidth
+  && entry.getBoundingClientRect().right <= innerWidth"""
 
 
 def open_own_data(explorer, folder):
@@ -92,6 +94,8 @@ def check_search_of_colors(own_data):
         options.first.wait_for(state="hidden")
         chosen = words.lower()
         own_data.until(lambda chosen=chosen: color.inner_text() == chosen, "the choice is shown")
+        if words == "SENSOR 5":
+            assert page.locator(".entry:has(b)").evaluate(WHOLE)
     own_data.until(lambda: len(set(own_data.colors())) == 2, "each kind has its color")
     color.click()
     page.wait_for_function(f"() => ({FOCUSED})() === 'Search'")

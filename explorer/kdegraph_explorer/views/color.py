@@ -85,7 +85,7 @@ class ColorControl(Part):
         low = {"paddingTop": "4px", "paddingBottom": "4px", "fontSize": SIZES["text"]}
         style = {"margin": (7, 4, 0, 8), "sx": {"& .MuiSelect-select": low}}
         self.choice = open_choice(self.state, "color", width=130, **style)
-        self.legend = styled_text("legend", margin=(4, 4, 0, 0))
+        self.legend = styled_text("legend", sizing_mode="stretch_width", margin=(4, 4, 0, 0))
         self.clusters = NamedClusters(self.state, sizing_mode="stretch_width", margin=(4, 4, 0, 0))
         style = PointStyle(self.state, width=30, margin=(6, 4, 0, 0))
         self._body = row(
