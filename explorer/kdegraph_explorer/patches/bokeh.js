@@ -29,8 +29,16 @@ function lay_out_once_per_frame({LayoutDOMView}) {
   postpone("_after_resize", false)
 }
 
+// Bokeh asks the browser for a style, such as --bk-axis-line-color, of each line, area and text before
+// it draws that, and the browser computes all styles again after each change of the page. This takes
+// a fifth of the time in which a page is built. The explorer sets none of these styles.
+function draw_without_styles({VisualProperties}) {
+  VisualProperties.prototype._get_css_value = () => ""
+}
+
 try {
   lay_out_once_per_frame(Bokeh.loader["models/layouts/layout_dom"])
+  draw_without_styles(Bokeh.loader["core/visuals/visual"])
 } catch (error) {
-  console.warn("This version of Bokeh lays out the page more often than necessary:", error)
+  console.warn("This version of Bokeh builds and draws the page more slowly:", error)
 }
