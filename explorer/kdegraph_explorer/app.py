@@ -12,11 +12,13 @@ from bokeh.settings import settings
 
 from . import process
 from .explorer import Explorer
+from .patches.bokeh import application_of
 from .patches.panel import forget
 from .serving.access import Access, chooses_session, read_password
 from .serving.origins import Origins, read_origin
 from .serving.page import STYLE, page_of, take_files_from_the_server
 from .serving.servers import LOCAL, Place, read_prefix, server_of
+from .serving.spare import keep_spare
 from .serving.user_secret import user_secret
 from .views.markup import Text
 
@@ -153,6 +155,7 @@ def serve(
     print(f"{words}\n{place.who(server, access, named)}", flush=True)  # noqa: T201
     if show:
         server.io_loop.add_callback(webbrowser.open, access.invitation(address, once=True))
+    keep_spare(application_of(server))
     with process.sparing_old_objects():
         server.start()
         server.io_loop.start()

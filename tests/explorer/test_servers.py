@@ -6,14 +6,19 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import urllib.request
 from contextlib import contextmanager
 
+import panel as pn
 import pytest
+from bokeh.util.token import get_session_id
 from browser.conftest import free_port, wait_for
 from explorer_actions import PATIENCE
-from kdegraph_explorer.serving import servers
+from kdegraph_explorer.patches.bokeh import application_of
+from kdegraph_explorer.serving import servers, spare
 from kdegraph_explorer.serving.access import Access
+from kdegraph_explorer.serving.servers import LOCAL
 
 SOON = 0.5  # seconds
 HEAD = "Host: localhost:{port}\r\nOrigin: http://localhost:{port}\r\n"
@@ -26,20 +31,16 @@ REQUESTS = (  # that never come to an end, but for the last one, after which not
 )
 
 
-@pytest.fixture(scope="module")
-def port():
+@contextmanager
+def serving(page=pn.Column, prepare=lambda server: None, **options):
     """The port of a server in a thread of this process, whose limits are short."""
-    monkeypatch = pytest.MonkeyPatch()
-    monkeypatch.setattr(servers, "REQUEST_LIMIT", SOON)
-    monkeypatch.setattr(servers, "PING_EVERY", SOON)
     ready, found = threading.Event(), {}
 
     def run():
-        import panel as pn
-
         loop = asyncio.new_event_loop()
         asyncio.set_event_loop(loop)
-        server = servers.server_of(lambda: pn.Column(), Access(), address="127.0.0.1", port=0)
+        server = servers.server_of(lambda: page(), Access(), address=LOCAL, port=0, **options)
+        prepare(server)
         server.start()
         found.update(loop=loop, server=server)
         ready.set()
@@ -48,19 +49,29 @@ def port():
         loop.run_until_complete(asyncio.sleep(0))
         loop.close()
 
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    assert ready.wait(PATIENCE)
-    yield found["server"].port
-    found["loop"].call_soon_threadsafe(found["loop"].stop)
-    thread.join(PATIENCE)
-    monkeypatch.undo()
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(servers, "REQUEST_LIMIT", SOON)
+        monkeypatch.setattr(servers, "PING_EVERY", SOON)
+        monkeypatch.setattr(spare, "QUIET", SOON)
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        assert ready.wait(PATIENCE)
+        yield found["server"].port
+        found["loop"].call_soon_threadsafe(found["loop"].stop)
+        thread.join(PATIENCE)
+
+
+@pytest.fixture(scope="module")
+def port():
+    """The port of a server without a session that is ready."""
+    with serving() as port:
+        yield port
 
 
 @contextmanager
 def connection(port, text):
     """A connection that has sent a text and does no more."""
-    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as client:
+    with socket.create_connection((LOCAL, port), timeout=PATIENCE) as client:
         client.sendall(text.format(port=port).encode())
         yield client
 
@@ -73,10 +84,19 @@ def read_to_the_end(client):
     return received
 
 
-def handshake(port, path=""):
-    """The handshake of a page that has been loaded, and whose session exists."""
+def load(port, path=""):
+    """The token of a page that is loaded, which names its session."""
     with urllib.request.urlopen(f"http://localhost:{port}{path}", timeout=PATIENCE) as answer:
         (token,) = set(re.findall(r'"token":"([^"]+)"', answer.read().decode()))
+    return token
+
+
+def handshake(port, path=""):
+    """The handshake of a page that has been loaded, and whose session exists."""
+    return handshake_of(load(port, path), path)
+
+
+def handshake_of(token, path=""):
     lines = (
         f"GET {path}/ws HTTP/1.1",
         "Upgrade: websocket",
@@ -118,6 +138,38 @@ def test_a_large_request_is_refused_before_it_has_arrived(port):
     text = f"POST / HTTP/1.1\r\nContent-Length: {servers.MAX_BODY + 1}\r\n" + HEAD + "\r\n"
     with connection(port, text) as client:
         assert b" 400 " in read_to_the_end(client)
+
+
+def test_a_session_is_ready_for_the_next_page_without_choices():
+    """It stays until then, and its page can connect."""
+    made = threading.Semaphore(0)
+
+    def page():
+        made.release()
+        return pn.Column()
+
+    def next_is_made(timeout=PATIENCE):
+        return made.acquire(timeout=timeout)
+
+    limits = {"unused_session_lifetime_milliseconds": 4000 * SOON, "prefix": "/kdegraph"}
+    with serving(
+        page,
+        lambda server: spare.keep_spare(application_of(server)),
+        check_unused_sessions_milliseconds=100,
+        **limits,
+    ) as port:
+        assert next_is_made()
+        time.sleep(6 * SOON)  # unused sessions end meanwhile
+        tokens = [load(port, "/kdegraph/")]
+        assert not made.acquire(blocking=False)
+        with connection(port, handshake_of(tokens[0], "/kdegraph")) as client:
+            assert b'"ACK"' in read_to_the_end(client)
+        assert next_is_made()
+        tokens.append(load(port, "/kdegraph/?data.n=50"))
+        assert next_is_made()  # for this page
+        tokens += [load(port, "/kdegraph/"), load(port, "/kdegraph/")]
+        assert next_is_made()  # for the second one
+    assert len(set(map(get_session_id, tokens))) == len(tokens)
 
 
 def test_panel_serve_ends_a_page_that_has_vanished(pytestconfig, tmp_path):
