@@ -17,7 +17,7 @@ from panel_material_ui.base import BASE_TEMPLATE
 
 from .. import process
 from ..address import AddressBar
-from ..assets import SIZES, STATIC
+from ..assets import SIZES, STATIC, style_sheet, template
 from ..patches.bokeh import ONE_LAYOUT
 
 TITLE = "kdegraph explorer"
@@ -40,9 +40,11 @@ TEMPLATE = """
     <meta http-equiv="Content-Security-Policy" content="{{ policy }}">
     {%- filter replace("<script", tag) %}{{ super() }}<script>{{ layout }}</script>{% endfilter %}
 {%- endblock %}
+{%- block loader_css %}{{ skeleton_style }}{% endblock %}
 {%- block body %}
     {%- filter replace("<script", tag) %}{{ super() }}{% endfilter %}
 {%- endblock %}
+{%- block loader %}{{ skeleton }}{% endblock %}
 """
 
 
@@ -73,6 +75,8 @@ def page_template():
         "policy": policy.format(nonce=nonce),
         "tag": f'<script nonce="{nonce}"',
         "layout": ONE_LAYOUT.read_text(encoding="utf-8"),
+        "skeleton": template("skeleton"),
+        "skeleton_style": style_sheet("skeleton"),
     }
     return Environment().from_string(TEMPLATE, values)
 
