@@ -35,7 +35,9 @@ from .results import (
     Early,
     Outcome,
     Result,
+    align,
     matrix_of,
+    with_agreement,
 )
 
 N_EIGENVALUES = 10  # enough for the eigengap and for k <= 8 without another run of the eigensolver
@@ -409,28 +411,7 @@ def cluster_scores(dataset, adjacency, n_counted, clustering):
         scores["Isolated points"] = isolated
     if small := dataset.n_points - isolated - n_counted:
         scores["Points in small components"] = small
-    if dataset.y is not None:
-        # Slow to import: the page does not wait for it.
-        from sklearn.metrics import adjusted_rand_score
-
-        scores["Adjusted Rand index"] = float(adjusted_rand_score(dataset.y, clustering.labels))
-    return scores
-
-
-def align(labels, reference):
-    """Renumber `labels` so that as many points as possible keep their number in `reference`.
-
-    Both are (n,) int arrays from 0; without a reference, the labels stay.
-    """
-    labels = np.asarray(labels, dtype=np.int64)
-    if reference is None:
-        return labels
-    from scipy.optimize import linear_sum_assignment  # slow to import, too
-
-    size = int(max(labels.max(), reference.max())) + 1
-    counts = np.bincount(labels * size + reference, minlength=size * size).reshape(size, size)
-    _, numbers = linear_sum_assignment(-counts)
-    return numbers[labels]
+    return with_agreement(scores, dataset.y, clustering.labels)
 
 
 def sparse_full_graph(X, bandwidth, progress=None):

@@ -1,0 +1,208 @@
+"""Apply edits by hand to computed clusters: merge clusters, and split them into parts.
+
+An edit is a list of texts: "merge" and the rows of its points (see `checks.as_text`), or "split"
+and the rows of each part. Edits follow their points when clusters are computed anew, and those that
+no longer fit are left out. Clusters are numbered by their colors. What the user reads is a mark:
+the numbers from 1 without gaps, and "2a" or "2a1" for the parts of a cluster that was split.
+"""
+
+import re
+from itertools import chain, count, islice
+from typing import NamedTuple
+
+import numpy as np
+
+from .checks import as_text, holds, quoted, runs
+from .checks import count as n_indices
+
+MAX_EDITS = 100
+MAX_PARTS = 100
+# The colors of parts, those first that differ most from the first clusters, which keep their own.
+SPARE_COLORS = (10, 7, 9, 8, 6, 5, 4, 3, 11, 2, 1, 0)
+
+
+class Clusters(NamedTuple):
+    """Clusters after the edits.
+
+    `colors` (n,) are their numbers, and `marks` what the user reads, by number and in order;
+    `edited` are the numbers of those that were merged or split. `misfits` are the edits that do
+    not fit.
+    """
+
+    colors: np.ndarray
+    marks: dict
+    edited: frozenset
+    misfits: tuple
+
+
+def applied(edits, colors, rows):
+    """Apply edits to the computed clusters `colors` (n,) of points in `rows` (n,)."""
+    # The place of each cluster in a tree: the color of a computed cluster, and then which part.
+    paths = {c: (c,) for c in numbers_in(colors)}
+    edited, misfits = set(), []
+    for edit in edits:
+        parts = [holds(text, rows) for text in edit[1:]]
+        found = (_merged if edit[0] == "merge" else _split)(colors, paths, parts)
+        if found is None:
+            misfits.append(edit)
+        else:
+            colors, paths, touched = found
+            edited |= touched
+    return Clusters(colors, _marks(paths), frozenset(edited & paths.keys()), tuple(misfits))
+
+
+def numbers_in(colors):
+    """Return the numbers of the clusters in `colors` (n,), ascending."""
+    return np.flatnonzero(np.bincount(colors)).tolist()
+
+
+def _merged(colors, paths, parts):
+    """Merge all clusters that have more than half of their points in the only part.
+
+    Return None if they have less than half of the part.
+    """
+    (chosen,) = parts
+    sizes = np.bincount(colors)
+    inside = np.bincount(colors[chosen], minlength=len(sizes))
+    members = [c for c in paths if 2 * inside[c] > sizes[c]]
+    if not members or 2 * inside[members].sum() <= np.count_nonzero(chosen):
+        return None
+    kept = min(members, key=lambda c: (len(paths[c]), paths[c]))
+    others = {c: path for c, path in paths.items() if c not in members}
+    touched = {kept} if len(members) > 1 else set()
+    return np.where(np.isin(colors, members), kept, colors), others | {kept: paths[kept]}, touched
+
+
+def _split(colors, paths, parts):
+    """Split the cluster that has most points of all parts.
+
+    Parts with half of their points elsewhere are left out. Points of the cluster in no part join
+    the largest one, unless they are more than the smallest one. Return None if less than two parts
+    remain.
+    """
+    together = np.logical_or.reduce(parts)
+    if not together.any():
+        return None
+    parent = int(np.bincount(colors[together]).argmax())
+    inside = colors == parent
+    kept = [part & inside for part in parts if 2 * (part & inside).sum() > part.sum()]
+    if not kept:
+        return None
+    sizes = [part.sum() for part in kept]
+    rest = inside & ~np.logical_or.reduce(kept)
+    if rest.sum() > min(sizes):
+        kept.append(rest)
+    else:
+        kept[int(np.argmax(sizes))] |= rest
+    if len(kept) < 2:
+        return None
+    free = (c for c in chain(SPARE_COLORS, count(len(SPARE_COLORS))) if c not in paths)
+    numbers = [parent, *islice(free, len(kept) - 1)]
+    colors, paths = colors.copy(), dict(paths)
+    path = paths[parent]
+    for i, (number, part) in enumerate(zip(numbers, kept, strict=True)):
+        colors[part], paths[number] = number, (*path, i)
+    return colors, paths, set(numbers)
+
+
+def _marks(paths):
+    """Return the marks of clusters by number, in order.
+
+    A cluster keeps its number unless it is above a free one.
+    """
+    tops = sorted({path[0] for path in paths.values()})
+    free = (number for number in range(len(tops)) if number not in tops)
+    numbers = {top if top < len(tops) else next(free): top for top in tops}
+    marks = {}
+    for number, top in sorted(numbers.items()):
+        branch = {c: path[1:] for c, path in paths.items() if path[0] == top}
+        marks |= _branch_marks(branch, f"{number + 1}", 0)
+    return marks
+
+
+def _branch_marks(branch, mark, depth):
+    """Return the marks of the clusters below one place of the tree, from their further paths."""
+    if len(branch) == 1:
+        return dict.fromkeys(branch, mark)
+    steps = sorted({path[0] for path in branch.values()})
+    marks = {}
+    for i, step in enumerate(steps):
+        below = {c: path[1:] for c, path in branch.items() if path[0] == step}
+        sign = _letters(i) if depth % 2 == 0 else f"{i + 1}"
+        marks |= (
+            _branch_marks(below, mark, depth)  # the other parts were merged with others
+            if len(steps) == 1
+            else _branch_marks(below, mark + sign, depth + 1)
+        )
+    return marks
+
+
+def _letters(i):
+    return (_letters(i // 26 - 1) if i >= 26 else "") + chr(ord("a") + i % 26)
+
+
+def number_of(mark):
+    """Return the number from 1 in a mark: that of the cluster that "2a1" is a part of."""
+    return int(re.match(r"\d+", mark)[0])
+
+
+def with_merge(edits, colors, numbers, rows):
+    """Return the edits after the clusters with some numbers were merged by hand."""
+    chosen = np.isin(colors, numbers)
+    if len(numbers_in(colors[chosen])) < 2:
+        raise ValueError("Choose two clusters or more: one cannot be merged.")
+    return _with(edits, "merge", [rows[chosen]])
+
+
+def with_split(edits, parts, rows):
+    """Return the edits after a cluster was split by hand: `parts` are numbers of its `rows`."""
+    members = [rows[parts == number] for number in np.unique(parts)]
+    if not 2 <= len(members) <= MAX_PARTS:
+        raise ValueError(f"A cluster is split into 2 to {MAX_PARTS} parts, not {len(members)}.")
+    return _with(edits, "split", members)
+
+
+def _with(edits, kind, members):
+    """Append an edit, and drop those that it replaces: of no other points than its own.
+
+    A merge remains when all of the merged cluster is split.
+    """
+    rows = np.concatenate(members)
+    kept = []
+    for edit in edits:
+        size = n_points(edit)
+        outside = size - sum(np.count_nonzero(holds(text, rows)) for text in edit[1:])
+        if outside or (kind == "split" and edit[0] == "merge" and size == len(rows)):
+            kept.append(edit)
+    if len(kept) >= MAX_EDITS:
+        raise ValueError(f"There are {MAX_EDITS} edits by hand already: undo one, or forget some.")
+    return [*kept, [kind, *map(as_text, members)]]
+
+
+def n_points(edit):
+    """Return the number of points of an edit."""
+    return sum(map(n_indices, edit[1:]))
+
+
+def in_words(edit):
+    """Return what an edit has done, within a sentence."""
+    if edit[0] == "merge":
+        return f"the merge of {n_points(edit):,} points"
+    return f"the split of {n_points(edit):,} points into {len(edit) - 1}"
+
+
+def check_edits(edits):
+    """Check edits from outside; a ValueError says what is wrong."""
+    for edit in edits if isinstance(edits, list) and len(edits) <= MAX_EDITS else [None]:
+        texts = edit[1:] if isinstance(edit, list) and all(isinstance(t, str) for t in edit) else []
+        sizes = {"merge": (1, 1), "split": (2, MAX_PARTS)}
+        least, most = sizes.get(edit[0], (1, 0)) if texts else (1, 0)
+        if not least <= len(texts) <= most or "" in texts:
+            raise ValueError(
+                f"edits must be at most {MAX_EDITS} lists such as ['merge', '0-5,7'] or "
+                f"['split', '0-3', '4-5'], got {quoted(edits)}"
+            )
+        ends = np.vstack([runs(text) for text in texts])
+        ends = ends[ends[:, 0].argsort()]
+        if (ends[1:, 0] <= ends[:-1, 1]).any():
+            raise ValueError(f"the parts of a split must have no common point, got {quoted(edit)}")
