@@ -448,6 +448,10 @@ class State(param.Parameterized):
         """Return the number of a cluster as the user reads it, such as 2 or 2a."""
         return self._marks().get(number, f"{number + 1}")
 
+    def cluster_mark(self, number):
+        """Return the name of a cluster, or its number."""
+        return self.named.get(number, self.mark(number))
+
     def cluster_name(self, number):
         """Return what the user reads for a cluster: its name, or its number."""
         return self.named.get(number, f"Cluster {self.mark(number)}")

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import panel_material_ui as pmui
 
 from ..assets import style_sheet
+from ..edits import in_words
 from ..results import DECIDED
 from ..sources.upload import Upload
 from ..state import State
@@ -173,6 +174,7 @@ def alerts(session):
             shown,
             repairs["as in file"],
         ),
+        Alert(session, "info", "kg-misfits", misfits, shown, repairs["forget"]),
         Alert(
             session,
             "warning",
@@ -219,6 +221,14 @@ def repairs_of(session):
             lambda: table.standardize_all(False),
             "kg-as-in-file",
         ),
+        "forget": Repair(
+            "Forget",
+            "Forget these edits by hand; otherwise they return with the clusters that they fit.",
+            lambda: state.param.update(
+                edits=[edit for edit in state.edits if edit not in state.result.misfits]
+            ),
+            "kg-forget",
+        ),
         "standardize": Repair(
             "Standardize",
             "Give all columns the mean 0 and the standard deviation 1.",
@@ -252,6 +262,13 @@ def left_out(state, table):
         return ""
     rows = "row with missing cells is" if number == 1 else "rows with missing cells are"
     return f"{number:,} {rows} left out, see {_label('incomplete', Upload)}."
+
+
+def misfits(state):
+    """Say which edits by hand do not fit the present clusters."""
+    edits = [] if state.outcome("kde") is None else state.result.misfits
+    words = ", ".join(map(in_words, edits))
+    return f"Left out, as the clusters are now others: {words}." if edits else ""
 
 
 def stopped(state):

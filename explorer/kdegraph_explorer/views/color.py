@@ -1,6 +1,5 @@
 """Choose what the colors of the points show, beside a legend, and how large the points are."""
 
-import numpy as np
 import param
 from panel.custom import JSComponent
 
@@ -13,40 +12,52 @@ from .widgets import link, open_choice, row
 
 
 class NamedClusters(JSComponent):
-    """Show a legend of the clusters, in which a click on one lets the user type a name.
+    """Show a legend of the clusters; a click on one lets the user name, merge and split it.
 
     The theme would take a component whose name ends with "Legend" for one of Bokeh's.
     """
 
-    entries = param.List(doc="Of each cluster: its number from 0, its name, and its color.")
+    entries = param.List(doc="Of each cluster: its number from 0, its mark, name, and color.")
+    places = param.Integer(len(CLUSTER_COLORS), doc="How many clusters have a place.")
     more = param.String(doc="How many clusters have no place.")
+    message = param.String(doc="Why the last name or edit was refused.")
+    in_part = param.Boolean(doc="Whether a part of the points is explored, which is not edited.")
 
     _esm = script("legend")
 
-    def __init__(self, state, **params):
-        self._state = state
+    def __init__(self, session, **params):
+        self._session, self._state = session, session.state
         super().__init__(stylesheets=[style_sheet("fields"), style_sheet("legend")], **params)
+        self._state.param.watch(lambda event: setattr(self, "message", event.new), "refused")
 
     def update(self):
         """Show the clusters of the newest result."""
         outcome = self._state.outcome("kde")
-        present = [] if outcome is None else np.unique(outcome.colors).tolist()
+        present = [] if outcome is None else outcome.clusters
         colors = cluster_colors(max(present, default=0) + 1)
         entries = [
             {
                 "number": number,
+                "mark": self._state.mark(number),
                 "name": self._state.named.get(number, ""),
                 "color": in_hex(colors[number]),
             }
-            for number in present[: len(CLUSTER_COLORS)]
+            for number in present
         ]
-        n_more = len(present) - len(entries)
-        self.param.update(entries=entries, more=f"and {n_more} more" if n_more else "")
+        n_more = len(present) - self.places
+        more = f"and {n_more} more" if n_more > 0 else ""
+        self.param.update(entries=entries, more=more, in_part=self._state.in_part)
 
     def _handle_msg(self, message):
-        number, name = message.get("number"), message.get("name")
-        if isinstance(name, str) and any(entry["number"] == number for entry in self.entries):
-            self._state.name_cluster(number, name)
+        known = [entry["number"] for entry in self.entries]
+        self._session.history.end_step()
+        match message:
+            case {"number": number, "name": str(name)} if number in known:
+                self._state.name_cluster(number, name)
+            case {"merge": list(numbers)} if not self.in_part and set(numbers) <= set(known):
+                self._state.merge(numbers)
+            case {"split": number, "parts": int(parts)} if not self.in_part and number in known:
+                self._session.split(number, parts)
 
 
 class PointStyle(JSComponent):
@@ -86,7 +97,9 @@ class ColorControl(Part):
         style = {"margin": (7, 4, 0, 8), "sx": {"& .MuiSelect-select": low}}
         self.choice = open_choice(self.state, "color", width=130, **style)
         self.legend = styled_text("legend", sizing_mode="stretch_width", margin=(4, 4, 0, 0))
-        self.clusters = NamedClusters(self.state, sizing_mode="stretch_width", margin=(4, 4, 0, 0))
+        self.clusters = NamedClusters(
+            self.session, sizing_mode="stretch_width", margin=(4, 4, 0, 0)
+        )
         style = PointStyle(self.state, width=30, margin=(6, 4, 0, 0))
         self._body = row(
             self.choice,
