@@ -42,13 +42,16 @@ def applied(edits, colors, rows):
     edited, misfits = set(), []
     for edit in edits:
         parts = [holds(text, rows) for text in edit[1:]]
-        found = (_merged if edit[0] == "merge" else _split)(colors, paths, parts)
+        together = np.logical_or.reduce(parts)
+        found = (_merged if edit[0] == "merge" else _split)(colors, paths, parts, together)
         if found is None:
-            misfits.append(edit)
-        else:
-            colors, paths, touched = found
-            edited |= touched
-    return Clusters(colors, _marks(paths), frozenset(edited & paths.keys()), tuple(misfits))
+            misfits.append((edit, together))
+            continue
+        colors, paths, touched = found
+        edited |= touched
+        misfits = [(one, its) for one, its in misfits if (its & ~together).any()]  # replaced
+    misfits = tuple(edit for edit, _ in misfits)
+    return Clusters(colors, _marks(paths), frozenset(edited & paths.keys()), misfits)
 
 
 def numbers_in(colors):
@@ -56,16 +59,15 @@ def numbers_in(colors):
     return np.flatnonzero(np.bincount(colors)).tolist()
 
 
-def _merged(colors, paths, parts):
+def _merged(colors, paths, parts, together):
     """Merge all clusters that have more than half of their points in the only part.
 
-    Return None if they have less than half of the part.
+    Return None if they have no more than half of the part.
     """
-    (chosen,) = parts
     sizes = np.bincount(colors)
-    inside = np.bincount(colors[chosen], minlength=len(sizes))
+    inside = np.bincount(colors[together], minlength=len(sizes))
     members = [c for c in paths if 2 * inside[c] > sizes[c]]
-    if not members or 2 * inside[members].sum() <= np.count_nonzero(chosen):
+    if not members or 2 * inside[members].sum() <= np.count_nonzero(together):
         return None
     kept = min(members, key=lambda c: (len(paths[c]), paths[c]))
     others = {c: path for c, path in paths.items() if c not in members}
@@ -73,35 +75,39 @@ def _merged(colors, paths, parts):
     return np.where(np.isin(colors, members), kept, colors), others | {kept: paths[kept]}, touched
 
 
-def _split(colors, paths, parts):
-    """Split the cluster that has most points of all parts.
+def _split(colors, paths, parts, together):
+    """Split the cluster that is most like all parts together, whatever parts it had before.
 
     Parts with half of their points elsewhere are left out. Points of the cluster in no part join
     the largest one, unless they are more than the smallest one. Return None if less than two parts
     remain.
     """
-    together = np.logical_or.reduce(parts)
-    if not together.any():
-        return None
-    parent = int(np.bincount(colors[together]).argmax())
-    inside = colors == parent
+    sizes = np.bincount(colors)
+    common = np.bincount(colors[together], minlength=len(sizes))
+    best, place, below = 0.0, (), []
+    for path in paths.values():
+        for depth in range(len(path), 0, -1):
+            leaves = [c for c in paths if paths[c][:depth] == path[:depth]]
+            shared = common[leaves].sum()
+            alike = shared / (sizes[leaves].sum() + together.sum() - shared)
+            if alike > best:
+                best, place, below = alike, path[:depth], sorted(leaves, key=paths.get)
+    inside = np.isin(colors, below)
     kept = [part & inside for part in parts if 2 * (part & inside).sum() > part.sum()]
     if not kept:
         return None
-    sizes = [part.sum() for part in kept]
-    rest = inside & ~np.logical_or.reduce(kept)
-    if rest.sum() > min(sizes):
+    rest, counts = inside & ~np.logical_or.reduce(kept), [part.sum() for part in kept]
+    if rest.sum() > min(counts):
         kept.append(rest)
     else:
-        kept[int(np.argmax(sizes))] |= rest
+        kept[int(np.argmax(counts))] |= rest
     if len(kept) < 2:
         return None
     free = (c for c in chain(SPARE_COLORS, count(len(SPARE_COLORS))) if c not in paths)
-    numbers = [parent, *islice(free, len(kept) - 1)]
-    colors, paths = colors.copy(), dict(paths)
-    path = paths[parent]
+    numbers = list(islice(chain(below, free), len(kept)))
+    colors, paths = colors.copy(), {c: path for c, path in paths.items() if c not in below}
     for i, (number, part) in enumerate(zip(numbers, kept, strict=True)):
-        colors[part], paths[number] = number, (*path, i)
+        colors[part], paths[number] = number, (*place, i)
     return colors, paths, set(numbers)
 
 
@@ -151,32 +157,21 @@ def with_merge(edits, colors, numbers, rows):
     chosen = np.isin(colors, numbers)
     if len(numbers_in(colors[chosen])) < 2:
         raise ValueError("Choose two clusters or more: one cannot be merged.")
-    return _with(edits, "merge", [rows[chosen]])
+    return _with(edits, ["merge", as_text(rows[chosen])])
 
 
 def with_split(edits, parts, rows):
     """Return the edits after a cluster was split by hand: `parts` are numbers of its `rows`."""
-    members = [rows[parts == number] for number in np.unique(parts)]
+    members = [as_text(rows[parts == number]) for number in np.unique(parts)]
     if not 2 <= len(members) <= MAX_PARTS:
         raise ValueError(f"A cluster is split into 2 to {MAX_PARTS} parts, not {len(members)}.")
-    return _with(edits, "split", members)
+    return _with(edits, ["split", *members])
 
 
-def _with(edits, kind, members):
-    """Append an edit, and drop those that it replaces: of no other points than its own.
-
-    A merge remains when all of the merged cluster is split.
-    """
-    rows = np.concatenate(members)
-    kept = []
-    for edit in edits:
-        size = n_points(edit)
-        outside = size - sum(np.count_nonzero(holds(text, rows)) for text in edit[1:])
-        if outside or (kind == "split" and edit[0] == "merge" and size == len(rows)):
-            kept.append(edit)
-    if len(kept) >= MAX_EDITS:
-        raise ValueError(f"There are {MAX_EDITS} edits by hand already: undo one, or forget some.")
-    return [*kept, [kind, *map(as_text, members)]]
+def _with(edits, new):
+    if len(edits) >= MAX_EDITS:
+        raise ValueError(f"There are {MAX_EDITS} edits by hand already: undo one of them.")
+    return [*edits, new]
 
 
 def n_points(edit):

@@ -1,5 +1,8 @@
 """Write a Python program that reproduces what a session shows."""
 
+import numpy as np
+
+from ..checks import as_code, as_text
 from ..pipeline import TOLERANCE, max_products
 from ..results import DECIDED
 
@@ -18,6 +21,7 @@ def write(session):
     lines = [
         '"""Computes again what an explorer of similarity graphs has shown."""',
         "",
+        *["import numpy as np"] * (kde.computed is not None),
         "import kdegraph",
         "",
         *source.program(data, state.shown),
@@ -26,6 +30,8 @@ def write(session):
         *_graph(kde, request),
         _spectrum("graph", "spectrum", kde, request),
         *_clusters("graph", "spectrum", "labels", kde, request),
+        *_edits(kde),
+        *_names(state, kde),
         "",
         f"knn_graph = kdegraph.knn_graph(X, {n_neighbors})",
         _spectrum("knn_graph", "knn_spectrum", knn, request),
@@ -93,3 +99,34 @@ def _clusters(graph, spectrum, labels, outcome, request):
         f"    {graph}, {outcome.n_clusters}, seed={request.seed}, spectrum={spectrum}, points=X",
         ").labels",
     ]
+
+
+def _edits(outcome):
+    """Return the lines that merge and split clusters as it was done by hand.
+
+    A cluster of whole computed ones is made of their labels, and any other one of its points.
+    """
+    if outcome.computed is None:
+        return []
+    computed, lines = outcome.computed.labels, []
+    for place, number in enumerate(outcome.clusters):
+        members = outcome.labels == place
+        labels = np.unique(computed[members])
+        if np.array_equal(np.isin(computed, labels), members):
+            chosen = f"np.isin(computed, {labels.tolist()})"
+        else:
+            chosen = as_code(as_text(np.flatnonzero(members)))
+        lines.append(f"labels[{chosen}] = {place}  # cluster {outcome.marks[number]}")
+    return [
+        "",
+        "# Clusters as they were merged and split by hand.",
+        "computed = labels.copy()",
+        *lines,
+    ]
+
+
+def _names(state, outcome):
+    """Return the line with the names of clusters by their labels."""
+    first = {c: int(outcome.labels[np.argmax(outcome.colors == c)]) for c in state.named}
+    names = {first[c]: name for c, name in state.named.items()}
+    return [f"cluster_names = {names!r}"] if names else []

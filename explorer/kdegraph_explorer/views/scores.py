@@ -16,8 +16,8 @@ EXPLANATIONS = {  # of every row, in order: quality, size of the graph, time
     STABILITY: "For the cluster that changes most from one draw of the neighbors to the next: the "
     "points that stay, as a share of those that are in it either time; 1 if none changes. Clusters "
     "that were edited by hand do not count",
-    DOUBTFUL: f"Points that are in their computed cluster in fewer than {SURE:.0%} of several graphs, each "
-    "with neighbors of its own",
+    DOUBTFUL: f"Points that are in their computed cluster in fewer than {SURE:.0%} of several "
+    "graphs, each with neighbors of its own",
     CONDUCTANCE: "Share of the similarity of a cluster's points that is with points outside, for "
     "the worst cluster; 0 is perfect, 1 is no cluster at all. All methods are judged alike, by the "
     "similarities of all pairs of points with the chosen bandwidth",
