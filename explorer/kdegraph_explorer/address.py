@@ -116,10 +116,10 @@ def left_out(text):
             f"The part of {part} could not be restored, and all points are shown: an address holds "
             "only small parts. A session file holds any part."
         )
-    if _is_size(edits := values.get("edits")):
+    if _is_size(values.get("edits")):
         return (
-            f"{edits} by hand could not be restored: an address holds only those of few points. A "
-            "session file holds all."
+            "Clusters that were merged or split by hand could not be restored: an address holds "
+            "only few points. A session file holds any."
         )
     if not _is_size(selection := values.get("selection")):
         return ""

@@ -114,6 +114,11 @@ class History(param.Parameterized):
         at = min(max(position - self._dropped, 0), len(self._steps) - 1)
         self._go(at - self._at)
 
+    def choices_of(self, data):
+        """Return the newest choices for these data, or None; see `Snapshot.only_data`."""
+        known = [step.choices for step in self._steps[: self._at] if step.only_data == data]
+        return known[-1] if known else None
+
     def go_on(self, snapshot):
         """Restore a snapshot from elsewhere, as a step that can be undone."""
         self._steps[self._at + 1 :] = [snapshot]

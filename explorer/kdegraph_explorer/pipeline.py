@@ -62,6 +62,7 @@ class Pipeline:
 
     def __init__(self):
         self._memory = {}
+        self._numbers = {}  # of the clusters of each set of points
         self._result = None
         self._ready = None  # publishes a result that has not been published yet
 
@@ -359,15 +360,19 @@ class Pipeline:
         return name in self._memory and self._memory[name][0] == key
 
     def _aligned(self, method, dataset, labels, kde):
-        """Number the clusters as in the last result, as the true ones, or for k-NN as those of the
-        KDE graph.
+        """Number the clusters as in the last result for these points, also when they were loaded
+        again, as the true ones, or for k-NN as those of the KDE graph.
         """
         if method != "kde":
             return align(labels, kde.colors)
-        if self._result is not None and self._result.request.dataset is dataset:
-            return align(labels, self._result.outcomes["kde"].colors)
-        # There may be fewer clusters than true ones: no number is left out.
-        return np.unique(align(labels, dataset.y), return_inverse=True)[1]
+        rows = None if dataset.rows is None else dataset.rows.tobytes()
+        key = (dataset.name, dataset.n_points, hash(rows))
+        if key in self._numbers:
+            found = align(labels, self._numbers.pop(key))
+        else:  # there may be fewer clusters than true ones: no number is left out
+            found = np.unique(align(labels, dataset.y), return_inverse=True)[1]
+        self._numbers[key] = found
+        return found
 
 
 def max_products(adjacency):

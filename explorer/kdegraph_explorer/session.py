@@ -12,7 +12,7 @@ from .algorithm.judgement import Judge
 from .algorithm.map import Cartographer
 from .algorithm.neighborhood import TreeKeeper
 from .edits import with_split
-from .history import History, take
+from .history import History, Snapshot, take
 from .jobs import Latest, Mailbox
 from .pipeline import Pipeline
 from .projection import axes, prepare
@@ -217,17 +217,20 @@ class Session:
         self.state.refused = explain(error)
 
     def leave_part(self):
-        """Explore all points again; the clusters of the part become parts of the cluster that it
-        was taken from.
+        """Explore all points again, with the choices that were made for them.
+
+        The clusters of the part become parts of the cluster that it was taken from.
         """
-        state, outcome = self.state, self.state.outcome("kde")
-        edits = state.edits
-        if outcome is not None and outcome.n_shown > 1 and state.shown is state.dataset:
-            with state.refusing():
-                edits = with_split(edits, outcome.places, rows_of(state.shown))
-        self.sources[state.source].choose_part(None)
-        with self.settle():  # they belong to the same step
-            state.edits = edits
+        now, outcome = take(self), self.state.outcome("kde")
+        data = {**now.data, "part": ""}
+        before = self.history.choices_of((now.source, data)) or now.choices
+        choices = {name: now.choices[name] for name in now.choices.keys() - State.CHOICES}
+        choices |= {name: before[name] for name in before.keys() & State.CHOICES}
+        if outcome is not None and outcome.n_shown > 1 and self.state.shown is self.state.dataset:
+            with self.state.refusing():
+                rows = rows_of(self.state.shown)
+                choices["edits"] = with_split(self.state.edits, outcome.places, rows)
+        self.history.go_on(Snapshot(now.source, data, choices, view=now.view))
 
     def reproduce(self, callback):
         """Call ``callback()`` on the session's thread once the present choices have a result.

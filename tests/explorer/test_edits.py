@@ -6,7 +6,6 @@ import re
 import numpy as np
 import pytest
 from explorer_actions import (
-    PATIENCE,
     choose,
     csv,
     explorer_of_file,
@@ -193,3 +192,189 @@ def check(found, computed, edits):
             assert len(set(computed[numbers == number].tolist())) == 1
     for edit in found.misfits:
         assert edit in edits
+
+
+# ---- in the explorer
+
+RNG = np.random.default_rng(0)
+PLACES = np.array([[0, 0], [0, 6], [30, 0], [30, 6]])
+GROUP = np.repeat(np.arange(4), 15)
+X = RNG.normal(0, 0.4, size=(60, 2)) + PLACES[GROUP]
+FILE = csv(x=X[:, 0], y=X[:, 1])
+
+
+@pytest.fixture
+def explorer(explore):
+    """Four groups, of which two and two are near each other: two clusters."""
+    explorer = explorer_of_file(explore, FILE)
+    choose(explorer.session, sigma=3.0, n_clusters=2)
+    settle(explorer)
+    return explorer
+
+
+def shown(explorer):
+    """The mark of the cluster of each group of points."""
+    state, outcome = explorer.session.state, explorer.session.state.outcome("kde")
+    words = [{state.mark(c) for c in outcome.colors[group == GROUP]} for group in range(4)]
+    assert all(len(word) == 1 for word in words), words
+    return [word.pop() for word in words]
+
+
+def colors(explorer):
+    return explorer.session.state.outcome("kde").colors
+
+
+def tell(explorer, **message):
+    """Do in the legend what a user does there."""
+    legend = explorer.layout.color.clusters
+    legend._handle_msg(message)
+    settle(explorer)
+    return legend.message
+
+
+def number(explorer, group):
+    return int(colors(explorer)[15 * group])
+
+
+def press(explorer, label):
+    part(controls(explorer, SelectionControls), label).clicks += 1
+    settle(explorer)
+
+
+def test_a_part_that_is_clustered_alone_stays_as_parts(explorer):
+    session, state = explorer.session, explorer.session.state
+    choose(session, n_clusters=3)
+    choose(session, n_clusters=2)
+    before, computed = shown(explorer), colors(explorer)
+    choose(session, selection=np.flatnonzero(GROUP >= 2))
+    press(explorer, "Recluster these")
+    choose(session, n_clusters=2, sigma=1.0)
+    settle(explorer)
+    press(explorer, "All points")
+    assert (state.n_clusters, state.sigma) == (2, 3.0)  # those of all points
+    first, second = before[0], before[2]
+    assert shown(explorer) == [first, first, f"{second}a", f"{second}b"]
+    np.testing.assert_array_equal(colors(explorer)[:30], computed[:30])
+    assert colors(explorer)[30] == computed[30]
+    assert len(state.selection) == 0
+    undo(explorer)
+    assert state.dataset.n_points == 30
+    redo(explorer)
+    assert shown(explorer)[2:] == [f"{second}a", f"{second}b"]
+    # A part of a part.
+    choose(session, selection=np.flatnonzero(GROUP == 3))
+    press(explorer, "Recluster these")
+    choose(session, n_clusters=2)
+    press(explorer, "All points")
+    marks = {state.mark(c) for c in colors(explorer).tolist()}
+    assert marks == {first, *(f"{second}{sign}" for sign in ("a", "b1", "b2"))}
+    choose(session, sigma=4.0)
+    assert {state.mark(c) for c in colors(explorer).tolist()} == marks
+
+
+def test_edits_are_seen_in_all_views_and_undone(explorer):
+    session, state = explorer.session, explorer.session.state
+    former = colors(explorer)
+    assert tell(explorer, split=number(explorer, 2), parts=2) == ""
+    two = shown(explorer)
+    assert sorted(two) == ["1", "1", "2a", "2b"] or sorted(two) == ["1a", "1b", "2", "2"]
+    entries = explorer.layout.color.clusters.entries
+    assert [entry["mark"] for entry in entries] == sorted(set(two))
+    figure, _ = view(explorer, "points").figures()
+    assert {*two} - {*source(figure, "names").data["name"]} <= {"1", "2"}
+    table = own_table(session).to_pydict()
+    assert table["cluster"] == [int(word[0]) for word in np.repeat(two, 15)]
+    assert table["subcluster"] == np.repeat(two, 15).tolist()
+    assert label_table(session)["kde_cluster"].to_pylist() == state.outcome("kde").labels.tolist()
+    assert set(explorer.labels.tolist()) == {0, 1, 2}
+    assert tell(explorer, number=number(explorer, 2), name="near") == ""
+    assert tell(explorer, merge=[number(explorer, 3), number(explorer, 0)]) == ""
+    merged = shown(explorer)
+    assert merged[0] == merged[1] == merged[3] != merged[2]
+    assert "2 clusters (edited by hand; 2 computed)" in explorer.layout.status.sentence()
+    table = arrow_csv.read_csv(io.BytesIO(export(session, "table-csv")))
+    assert table["cluster_name"].to_pylist()[30:45] == ["near"] * 15
+    for expected in (two, two):
+        undo(explorer)
+        assert shown(explorer) == expected
+    assert state.named == {}
+    undo(explorer)
+    np.testing.assert_array_equal(colors(explorer), former)
+    assert (state.edits, "subcluster" in own_table(session).column_names) == ([], False)
+    for _ in range(3):
+        redo(explorer)
+    assert shown(explorer) == merged
+
+
+def test_scores_are_of_the_clusters_that_are_shown(explorer):
+    state = explorer.session.state
+    tell(explorer, split=number(explorer, 2), parts=2)
+    outcome, judgement = state.outcome("kde"), state.judgement("kde")
+    assert judgement.colors is outcome.colors
+    assert np.isfinite(judgement.of(outcome.clusters)).all()
+    assert len(outcome.clusters) == outcome.n_shown == 3
+    assert outcome.n_clusters == 2  # as many as the eigenvalues show
+
+
+def test_session_file_address_and_script_keep_edits(explorer, sessions, tmp_path, monkeypatch):
+    session = explorer.session
+    tell(explorer, split=number(explorer, 2), parts=2)
+    tell(explorer, merge=[number(explorer, 0), number(explorer, 3)])
+    tell(explorer, number=number(explorer, 2), name="near")
+    other = reopened(session, sessions())
+    np.testing.assert_array_equal(other.state.outcome("kde").labels, explorer.labels)
+    query = address.query(session, take(session))
+    assert address.read(session, query).choices["edits"] == session.state.edits
+    (tmp_path / "t.csv").write_bytes(FILE)
+    monkeypatch.chdir(tmp_path)
+    found = run_script(session, tmp_path)
+    assert list(found["cluster_names"].values()) == ["near"]
+    long = [["split", ",".join(map(str, range(0, 900, 2))), ",".join(map(str, range(1, 900, 2)))]]
+    session.state.edits = long
+    query = address.query(session, take(session))
+    assert address.read(session, query).choices["edits"] == []
+    assert "merged or split by hand could not be restored" in address.left_out(query)
+
+
+def test_what_is_refused_is_said_in_the_legend_and_changes_nothing(explorer):
+    state = explorer.session.state
+    one, other = number(explorer, 0), number(explorer, 2)
+    tell(explorer, number=one, name="a")
+    before = take(explorer.session)
+    for message, words in (
+        ({"number": other, "name": "a"}, "Another cluster is called “a”"),
+        ({"number": other, "name": " "}, "Type a name"),
+        ({"number": other, "name": "b" * 61}, "at most 60 characters, not 61"),
+        ({"merge": [one]}, "Choose two clusters or more"),
+        (
+            {"split": one, "parts": 31},
+            "cannot be split into 31 parts: choose a number from 2 to 30",
+        ),
+        ({"split": one, "parts": 1}, "cannot be split into 1 parts"),
+    ):
+        assert words in tell(explorer, **message)
+        assert take(explorer.session) == before
+    for message in ({"merge": [one, 99]}, {"split": 99, "parts": 2}, {"split": one}, {"merge": 3}):
+        assert tell(explorer, **message) in ("", explorer.layout.color.clusters.message)
+        assert take(explorer.session) == before
+    assert tell(explorer, number=one, name="") == ""  # is taken back
+    assert state.named == {}
+
+
+def test_edits_that_do_not_fit_are_left_out_with_a_sentence(explorer):
+    state = explorer.session.state
+    tell(explorer, split=number(explorer, 2), parts=2)
+    frame, message = alert(explorer, "kg-misfits")
+    assert not frame.visible
+    choose(explorer, sigma=0.5, n_clusters=4)
+    assert sorted(shown(explorer)) == ["1", "2", "3", "4"]
+    assert frame.visible
+    assert message.content.endswith("the split of 30 points into 2.")
+    choose(explorer, sigma=3.0, n_clusters=2)
+    assert (frame.visible, len(set(shown(explorer)))) == (False, 3)
+    # In a part of the points, they rest.
+    choose(explorer, selection=np.flatnonzero(GROUP >= 2))
+    press(explorer, "Recluster these")
+    assert state.in_part
+    assert explorer.layout.color.clusters.in_part
+    assert state.result.misfits == ()

@@ -21,7 +21,7 @@ function swatch(color) {
 const called = ({mark, name}) => name || mark
 
 // Where a click on a cluster lets the user name, merge and split it.
-function editor(model) {
+function editor(model, root) {
   const title = element("b", ""), field = element("input", "name"), others = element("div", "others")
   const parts = element("input", "parts"), message = element("p", "message")
   const panel = element("div", "")
@@ -60,7 +60,7 @@ function editor(model) {
     line("Merge with", others, merge, "They become one cluster."),
     line("Split into", parts, split, "Its points are clustered alone."))
   const alone = element("small", "", "All points can be merged and split, not this part alone.")
-  panel.append(title, line("Name", field, "", "Enter takes it. It stays with the points; empty removes it."),
+  panel.append(title, line("Name", field, "", "Press Enter. It stays with the points; an empty one is taken back."),
     byHand, alone, message)
   const say = () => {
     message.textContent = model.message
@@ -81,8 +81,8 @@ function editor(model) {
     byHand.hidden = model.in_part
     alone.hidden = !model.in_part
     message.textContent = ""
-    const {bottom, left} = place.getBoundingClientRect()
-    panel.style.top = `${bottom + 4}px`
+    const {left} = place.getBoundingClientRect()
+    panel.style.top = `${root.getBoundingClientRect().bottom + 4}px`
     panel.style.left = `${Math.max(4, Math.min(left, innerWidth - 326))}px`
     panel.showPopover()
     field.focus()
@@ -98,8 +98,7 @@ function editor(model) {
 }
 
 export function render({model}) {
-  const edit = editor(model)
-  const root = element("div", "")
+  const root = element("div", ""), edit = editor(model, root)
   const draw = () => {
     const left = edit.leave()
     root.replaceChildren(...model.entries.slice(0, model.places).map(item => {
