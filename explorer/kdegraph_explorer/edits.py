@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 
 from .checks import as_text, holds, quoted, runs
-from .checks import count as n_indices
 
 MAX_EDITS = 100
 MAX_PARTS = 100
@@ -22,11 +21,8 @@ SPARE_COLORS = (10, 7, 9, 8, 6, 5, 4, 3, 11, 2, 1, 0)
 
 
 class Clusters(NamedTuple):
-    """Clusters after the edits.
-
-    `colors` (n,) are their numbers, and `marks` what the user reads, by number and in order;
-    `edited` are the numbers of those that were merged or split. `misfits` are the edits that do
-    not fit.
+    """The numbers of the clusters of points, `colors` (n,), and their marks by number and in order;
+    the numbers of clusters that were `edited`, and the edits that do not fit.
     """
 
     colors: np.ndarray
@@ -130,16 +126,13 @@ def _branch_marks(branch, mark, depth):
     """Return the marks of the clusters below one place of the tree, from their further paths."""
     if len(branch) == 1:
         return dict.fromkeys(branch, mark)
-    steps = sorted({path[0] for path in branch.values()})
-    marks = {}
+    steps, marks = sorted({path[0] for path in branch.values()}), {}
     for i, step in enumerate(steps):
         below = {c: path[1:] for c, path in branch.items() if path[0] == step}
-        sign = _letters(i) if depth % 2 == 0 else f"{i + 1}"
-        marks |= (
-            _branch_marks(below, mark, depth)  # the other parts were merged with others
-            if len(steps) == 1
-            else _branch_marks(below, mark + sign, depth + 1)
-        )
+        if len(steps) == 1:  # the other parts were merged with other clusters
+            return _branch_marks(below, mark, depth)
+        sign = f"{i + 1}" if depth % 2 else _letters(i)
+        marks |= _branch_marks(below, mark + sign, depth + 1)
     return marks
 
 
@@ -174,25 +167,14 @@ def _with(edits, new):
     return [*edits, new]
 
 
-def n_points(edit):
-    """Return the number of points of an edit."""
-    return sum(map(n_indices, edit[1:]))
-
-
-def in_words(edit):
-    """Return what an edit has done, within a sentence."""
-    if edit[0] == "merge":
-        return f"the merge of {n_points(edit):,} points"
-    return f"the split of {n_points(edit):,} points into {len(edit) - 1}"
-
-
 def check_edits(edits):
     """Check edits from outside; a ValueError says what is wrong."""
+    least = {"merge": 1, "split": 2}
+    most = {"merge": 1, "split": MAX_PARTS}
     for edit in edits if isinstance(edits, list) and len(edits) <= MAX_EDITS else [None]:
-        texts = edit[1:] if isinstance(edit, list) and all(isinstance(t, str) for t in edit) else []
-        sizes = {"merge": (1, 1), "split": (2, MAX_PARTS)}
-        least, most = sizes.get(edit[0], (1, 0)) if texts else (1, 0)
-        if not least <= len(texts) <= most or "" in texts:
+        is_list = isinstance(edit, list) and all(isinstance(text, str) and text for text in edit)
+        kind, *texts = edit if is_list and edit else [""]
+        if not least.get(kind, 1) <= len(texts) <= most.get(kind, 0):
             raise ValueError(
                 f"edits must be at most {MAX_EDITS} lists such as ['merge', '0-5,7'] or "
                 f"['split', '0-3', '4-5'], got {quoted(edits)}"

@@ -209,13 +209,6 @@ class Outcome:
         return sorted(present, key=[*self.marks, *present].index)
 
     @property
-    def places(self):
-        """Return the place of each point's cluster among `clusters`: (n,) int array."""
-        found = np.zeros(self.colors.max() + 1, dtype=self.labels.dtype)
-        found[self.clusters] = np.arange(len(self.clusters))
-        return found[self.colors]
-
-    @property
     def n_shown(self):
         """Return the number of clusters after the edits by hand."""
         return self.n_clusters if self.computed is None else len(self.clusters)
@@ -258,10 +251,11 @@ class Result:
         found = applied(edits, kde.colors, rows_of(dataset))
         outcomes = dict(self.outcomes)
         if found.edited:
-            new = {"colors": found.colors, "edited": found.edited, "computed": kde}
-            shown = replace(kde, marks=found.marks, **new)
-            scores = with_agreement(kde.scores, dataset.y, shown.places)
-            outcomes["kde"] = replace(shown, labels=shown.places, scores=scores)
+            label_of = np.zeros(max(found.marks) + 1, dtype=kde.labels.dtype)
+            label_of[list(found.marks)] = np.arange(len(found.marks))
+            new = {"labels": label_of[found.colors], "colors": found.colors, "computed": kde}
+            scores = with_agreement(kde.scores, dataset.y, new["labels"])
+            outcomes["kde"] = replace(kde, edited=found.edited, scores=scores, **new)
             for method in outcomes.keys() - {"kde"}:
                 colors = align(outcomes[method].labels, found.colors)
                 outcomes[method] = replace(outcomes[method], colors=colors)

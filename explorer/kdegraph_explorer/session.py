@@ -73,7 +73,11 @@ class Session:
         )
         self._main_jobs = (self._upload, self._load, self._compute)
         self._count = self.latest(_counted, deliver=self._use_count, fail=self._fail)
-        self._split = self.latest(_alone, deliver=self._use_split, fail=self._refuse_split)
+        self._split = self.latest(
+            _alone,
+            deliver=self._use_split,
+            fail=lambda request, error: self.state.param.update(refused=explain(error)),
+        )
         self.origin = None
         self._requested = None
         self._settled = None  # the request of the last result that was complete
@@ -202,19 +206,14 @@ class Session:
         members = np.flatnonzero(outcome.colors == number)
         with self.state.refusing():
             if not 2 <= n_parts <= len(members):
-                raise ValueError(
-                    f"This cluster cannot be split into {n_parts} parts: choose a number from 2 to "
-                    f"{len(members):,}, the number of its points."
-                )
+                most = f"{len(members):,}, the number of its points"
+                raise ValueError(f"Choose a number of parts from 2 to {most}, not {n_parts:,}.")
             self._split.request((self.state.result.request, members, n_parts))
 
     def _use_split(self, request, found):
         whole, members, _ = request
         if whole.dataset is self.state.shown:
             self.state.split(found, rows_of(whole.dataset)[members])
-
-    def _refuse_split(self, request, error):
-        self.state.refused = explain(error)
 
     def leave_part(self):
         """Explore all points again, with the choices that were made for them.
@@ -229,7 +228,7 @@ class Session:
         if outcome is not None and outcome.n_shown > 1 and self.state.shown is self.state.dataset:
             with self.state.refusing():
                 rows = rows_of(self.state.shown)
-                choices["edits"] = with_split(self.state.edits, outcome.places, rows)
+                choices["edits"] = with_split(self.state.edits, outcome.colors, rows)
         self.history.go_on(Snapshot(now.source, data, choices, view=now.view))
 
     def reproduce(self, callback):

@@ -405,7 +405,8 @@ class State(param.Parameterized):
     def _name_clusters(self):
         found = assigned(self.cluster_names, self._clusters(), self.shown)
         named = {number: self.cluster_names[i][0] for number, i in found.items()}
-        parts = {number: mark for number, mark in self._marks().items() if not mark.isdigit()}
+        marks = {} if (outcome := self.outcome("kde")) is None else outcome.marks
+        parts = {number: mark for number, mark in marks.items() if not mark.isdigit()}
         for name, value in (("named", named), ("written", parts | named)):
             if value != getattr(self, name):
                 setattr(self, name, value)
@@ -413,10 +414,6 @@ class State(param.Parameterized):
     def _clusters(self):
         outcome = self.outcome("kde")
         return None if outcome is None else outcome.colors
-
-    def _marks(self):
-        outcome = self.outcome("kde")
-        return {} if outcome is None else outcome.marks
 
     def name_cluster(self, number, name):
         """Name a cluster of the KDE graph; an empty name removes it."""
@@ -446,7 +443,8 @@ class State(param.Parameterized):
 
     def mark(self, number):
         """Return the number of a cluster as the user reads it, such as 2 or 2a."""
-        return self._marks().get(number, f"{number + 1}")
+        outcome = self.outcome("kde")
+        return f"{number + 1}" if outcome is None else outcome.marks[number]
 
     def cluster_mark(self, number):
         """Return the name of a cluster, or its number."""

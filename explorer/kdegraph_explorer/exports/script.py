@@ -21,7 +21,6 @@ def write(session):
     lines = [
         '"""Computes again what an explorer of similarity graphs has shown."""',
         "",
-        *["import numpy as np"] * (kde.computed is not None),
         "import kdegraph",
         "",
         *source.program(data, state.shown),
@@ -30,8 +29,7 @@ def write(session):
         *_graph(kde, request),
         _spectrum("graph", "spectrum", kde, request),
         *_clusters("graph", "spectrum", "labels", kde, request),
-        *_edits(kde),
-        *_names(state, kde),
+        *_edits(state, kde),
         "",
         f"knn_graph = kdegraph.knn_graph(X, {n_neighbors})",
         _spectrum("knn_graph", "knn_spectrum", knn, request),
@@ -101,32 +99,14 @@ def _clusters(graph, spectrum, labels, outcome, request):
     ]
 
 
-def _edits(outcome):
-    """Return the lines that merge and split clusters as it was done by hand.
-
-    A cluster of whole computed ones is made of their labels, and any other one of its points.
-    """
-    if outcome.computed is None:
-        return []
-    computed, lines = outcome.computed.labels, []
-    for place, number in enumerate(outcome.clusters):
-        members = outcome.labels == place
-        labels = np.unique(computed[members])
-        if np.array_equal(np.isin(computed, labels), members):
-            chosen = f"np.isin(computed, {labels.tolist()})"
-        else:
-            chosen = as_code(as_text(np.flatnonzero(members)))
-        lines.append(f"labels[{chosen}] = {place}  # cluster {outcome.marks[number]}")
-    return [
-        "",
-        "# Clusters as they were merged and split by hand.",
-        "computed = labels.copy()",
-        *lines,
-    ]
-
-
-def _names(state, outcome):
-    """Return the line with the names of clusters by their labels."""
-    first = {c: int(outcome.labels[np.argmax(outcome.colors == c)]) for c in state.named}
-    names = {first[c]: name for c, name in state.named.items()}
-    return [f"cluster_names = {names!r}"] if names else []
+def _edits(state, outcome):
+    """Return the lines that merge, split and name clusters as it was done by hand."""
+    lines = []
+    if outcome.computed is not None:
+        lines = ["", "# The points of clusters as they were merged and split by hand."]
+        for label in range(len(outcome.clusters)):
+            points = as_code(as_text(np.flatnonzero(outcome.labels == label)))
+            lines.append(f"labels[{points}] = {label}")
+    label_of = {c: int(outcome.labels[np.argmax(outcome.colors == c)]) for c in state.named}
+    names = {label_of[c]: name for c, name in state.named.items()}
+    return lines + [f"cluster_names = {names!r}"] * bool(names)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import panel_material_ui as pmui
 
 from ..assets import style_sheet
-from ..edits import in_words
+from ..checks import count
 from ..results import DECIDED
 from ..sources.upload import Upload
 from ..state import State
@@ -174,7 +174,7 @@ def alerts(session):
             shown,
             repairs["as in file"],
         ),
-        Alert(session, "info", "kg-misfits", misfits, shown, repairs["forget"]),
+        Alert(session, "info", "kg-misfits", misfits, shown),
         Alert(
             session,
             "warning",
@@ -221,14 +221,6 @@ def repairs_of(session):
             lambda: table.standardize_all(False),
             "kg-as-in-file",
         ),
-        "forget": Repair(
-            "Forget",
-            "Forget these edits by hand; otherwise they return with the clusters that they fit.",
-            lambda: state.param.update(
-                edits=[edit for edit in state.edits if edit not in state.result.misfits]
-            ),
-            "kg-forget",
-        ),
         "standardize": Repair(
             "Standardize",
             "Give all columns the mean 0 and the standard deviation 1.",
@@ -267,8 +259,8 @@ def left_out(state, table):
 def misfits(state):
     """Say which edits by hand do not fit the present clusters."""
     edits = [] if state.outcome("kde") is None else state.result.misfits
-    words = ", ".join(map(in_words, edits))
-    return f"Left out, as the clusters are now others: {words}." if edits else ""
+    words = [f"the {kind} of {sum(map(count, texts)):,} points" for kind, *texts in edits]
+    return f"Left out, as the clusters are now others: {', '.join(words)}." if edits else ""
 
 
 def stopped(state):
