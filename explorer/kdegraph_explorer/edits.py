@@ -17,7 +17,7 @@ from .checks import as_text, holds, quoted, runs
 MAX_EDITS = 100
 MAX_PARTS = 100
 # The colors of parts, those first that differ most from the first clusters, which keep their own.
-SPARE_COLORS = (10, 7, 9, 8, 6, 5, 4, 3, 11, 2, 1, 0)
+SPARE_COLORS = (10, 9, 7, 6, 8, 5, 4, 3, 11, 2, 1, 0)
 
 
 class Clusters(NamedTuple):

@@ -366,7 +366,7 @@ def test_edits_that_do_not_fit_are_left_out_with_a_sentence(explorer):
     choose(explorer, sigma=0.5, n_clusters=4)
     assert sorted(shown(explorer)) == ["1", "2", "3", "4"]
     assert frame.visible
-    assert message.content.endswith("others: the split of 30 points.")
+    assert message.content.endswith("rest until they do: the split of 30 points.")
     choose(explorer, sigma=3.0, n_clusters=2)
     assert (frame.visible, len(set(shown(explorer)))) == (False, 3)
     # In a part of the points, they rest.

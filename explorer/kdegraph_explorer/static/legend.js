@@ -91,17 +91,16 @@ export function render({model}) {
   const root = element("div", ""), edit = editor(model, root)
   const draw = () => {
     const left = edit.close()
-    root.replaceChildren(...model.entries.slice(0, model.places).map(item => {
+    root.replaceChildren(...model.entries.map(item => {
       const {number, mark, name, color} = item
       const shown = button(name || mark, () => edit.open(item, shown))
       shown.title = "Name, merge or split this cluster"
       shown.ariaLabel = name ? `${name}: rename` : `Cluster ${mark}: name it`
       if (number === left) setTimeout(() => shown.focus())
       return element("span", "entry", swatch(color), shown)
-    }), model.more, edit.panel)
+    }), edit.panel)
   }
   model.on("entries", draw)
-  model.on("more", draw)
   draw()
   return root
 }

@@ -260,7 +260,8 @@ def misfits(state):
     """Say which edits by hand do not fit the present clusters."""
     edits = [] if state.outcome("kde") is None else state.result.misfits
     words = [f"the {kind} of {sum(map(count, texts)):,} points" for kind, *texts in edits]
-    return f"Left out, as the clusters are now others: {', '.join(words)}." if edits else ""
+    sentence = "Edits by hand that do not fit the present clusters rest until they do: "
+    return f"{sentence}{', '.join(words)}." if edits else ""
 
 
 def stopped(state):

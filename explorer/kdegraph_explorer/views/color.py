@@ -5,7 +5,7 @@ from panel.custom import JSComponent
 
 from ..assets import SIZES, script, style_sheet
 from ..coloring import CLUSTER, SCALE, choices
-from ..drawing.palette import CLUSTER_COLORS, cluster_colors, in_hex
+from ..drawing.palette import cluster_colors, in_hex
 from .base import Part
 from .markup import Markup, styled_text
 from .widgets import link, open_choice, row
@@ -18,8 +18,6 @@ class NamedClusters(JSComponent):
     """
 
     entries = param.List(doc="Of each cluster: its number from 0, its mark, name, and color.")
-    places = param.Integer(len(CLUSTER_COLORS), doc="How many clusters have a place.")
-    more = param.String(doc="How many clusters have no place.")
     message = param.String(doc="Why the last name or edit was refused.")
     in_part = param.Boolean(doc="Whether a part of the points is explored, which is not edited.")
 
@@ -44,9 +42,7 @@ class NamedClusters(JSComponent):
             }
             for number in present
         ]
-        n_more = len(present) - self.places
-        more = f"and {n_more} more" if n_more > 0 else ""
-        self.param.update(entries=entries, more=more, in_part=self._state.in_part)
+        self.param.update(entries=entries, in_part=self._state.in_part)
 
     def _handle_msg(self, message):
         known = [entry["number"] for entry in self.entries]
@@ -54,7 +50,7 @@ class NamedClusters(JSComponent):
         match message:
             case {"number": number, "name": str(name)} if number in known:
                 self._state.name_cluster(number, name)
-            case {"merge": list(numbers)} if not self.in_part and set(numbers) <= set(known):
+            case {"merge": list(numbers)} if all(n in known for n in numbers) and not self.in_part:
                 self._state.merge(numbers)
             case {"split": number, "parts": int(parts)} if not self.in_part and number in known:
                 self._session.split(number, parts)
@@ -96,10 +92,8 @@ class ColorControl(Part):
         low = {"paddingTop": "4px", "paddingBottom": "4px", "fontSize": SIZES["text"]}
         style = {"margin": (7, 4, 0, 8), "sx": {"& .MuiSelect-select": low}}
         self.choice = open_choice(self.state, "color", width=130, **style)
-        self.legend = styled_text("legend", sizing_mode="stretch_width", margin=(4, 4, 0, 0))
-        self.clusters = NamedClusters(
-            self.session, sizing_mode="stretch_width", margin=(4, 4, 0, 0)
-        )
+        place = {"sizing_mode": "stretch_width", "margin": (4, 4, 0, 0)}
+        self.legend, self.clusters = styled_text("legend", **place), NamedClusters(session, **place)
         style = PointStyle(self.state, width=30, margin=(6, 4, 0, 0))
         self._body = row(
             self.choice,

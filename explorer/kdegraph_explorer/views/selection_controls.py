@@ -33,7 +33,7 @@ class SelectionControls(Part):
         )
         self.back = button(
             "All points",
-            "Explore all points again; the clusters of this part stay, such as 2a and 2b.",
+            "Explore all points; these clusters stay.",
             self.go_back,
             width=90,
             margin=(2, 8),

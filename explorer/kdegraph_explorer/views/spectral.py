@@ -164,10 +164,7 @@ def in_eigenvectors(outcome, numbers):
 
 
 def draw_conductances(conductances, marks=()):
-    """Draw a group of bars for each cluster, one bar for each graph.
-
-    By default, the marks of the clusters are the numbers from 1.
-    """
+    """Draw a group of bars for each cluster, under its mark, one bar for each graph."""
     bars = [
         (
             cluster + 1 + (i - 0.5) * BAR_WIDTH - BAR_WIDTH / 2,

@@ -143,9 +143,8 @@ class WhyView(View):
         if outcome is not None:
             for number in outcome.clusters:
                 name = self.state.named.get(number)
-                options[f"Cluster {self.state.mark(number)}" + (f": {name}" if name else "")] = (
-                    number
-                )
+                words = self.state.mark(number) + (f": {name}" if name else "")
+                options[f"Cluster {words}"] = number
             if n_selected := len(self.state.selection):
                 options[f"The selection: {counted(n_selected, 'row')}"] = SELECTION
         value = self.choice.value
