@@ -28,6 +28,7 @@ from kdegraph_explorer.edits import (
     with_split,
 )
 from kdegraph_explorer.exports import label_table, own_table
+from kdegraph_explorer.exports.still import legend_of, still_of
 from kdegraph_explorer.history import take
 from kdegraph_explorer.views.selection_controls import SelectionControls
 from pyarrow import csv as arrow_csv
@@ -284,6 +285,11 @@ def test_edits_are_seen_in_all_views_and_undone(explorer):
     assert table["subcluster"] == np.repeat(two, 15).tolist()
     assert label_table(session)["kde_cluster"].to_pylist() == state.outcome("kde").labels.tolist()
     assert set(explorer.labels.tolist()) == {0, 1, 2}
+    page = export(session, "page").decode()
+    assert all(f"cluster {word}" in page for word in two)
+    assert [words for _, words in legend_of(still_of(state))] == [
+        f"cluster {word}" for word in sorted(set(two))
+    ]
     assert tell(explorer, number=number(explorer, 2), name="near") == ""
     assert tell(explorer, merge=[number(explorer, 3), number(explorer, 0)]) == ""
     merged = shown(explorer)
