@@ -207,13 +207,15 @@ class Session:
         with self.state.refusing():
             if not 2 <= n_parts <= len(members):
                 most = f"{len(members):,}, the number of its points"
-                raise ValueError(f"Choose a number of parts from 2 to {most}, not {n_parts:,}.")
+                raise ValueError(f"Choose 2 parts or more, and at most {most}.")
             self._split.request((self.state.result.request, members, n_parts))
 
     def _use_split(self, request, found):
         whole, members, _ = request
         if whole.dataset is self.state.shown:
-            self.state.split(found, rows_of(whole.dataset)[members])
+            with self.state.refusing():
+                rows = rows_of(whole.dataset)[members]
+                self.state.edits = with_split(self.state.edits, found, rows)
 
     def leave_part(self):
         """Explore all points again, with the choices that were made for them.

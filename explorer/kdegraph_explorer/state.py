@@ -10,7 +10,7 @@ from kdegraph.validation import LOCAL_WORDS
 
 from .cluster_names import assigned, check_name, renamed
 from .coloring import CLUSTER, choices, coloring_of
-from .edits import with_merge, with_split
+from .edits import with_merge
 from .projection import axes, first_axes
 from .results import DECIDED, Early, Request, Result, rows_of
 
@@ -426,11 +426,6 @@ class State(param.Parameterized):
         """Merge clusters of the KDE graph by hand."""
         with self.refusing():
             self.edits = with_merge(self.edits, self._clusters(), numbers, rows_of(self.shown))
-
-    def split(self, parts, rows):
-        """Split a cluster by hand; `parts` are the numbers of the parts of its `rows`."""
-        with self.refusing():
-            self.edits = with_split(self.edits, parts, rows)
 
     @contextmanager
     def refusing(self):

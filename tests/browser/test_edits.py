@@ -83,7 +83,7 @@ def test_a_part_is_clustered_and_clusters_are_named_merged_and_saved(explorer, t
     entry(page, "Cluster 1a: name it").click()
     page.page.get_by_label("Number of parts").fill("99")
     page.page.get_by_role("button", name="Split", exact=True).click()
-    page.page.get_by_text("Choose a number of parts from 2 to 15").wait_for()
+    page.page.get_by_text("Choose 2 parts or more, and at most 15").wait_for()
     page.page.get_by_label("Number of parts").fill("2")
     page.change(page.page.get_by_role("button", name="Split", exact=True).click)
     expect_legend(page, "1a1", "1a2", "1b", "far")

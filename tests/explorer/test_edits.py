@@ -351,9 +351,9 @@ def test_what_is_refused_is_said_in_the_legend_and_changes_nothing(explorer):
         ({"merge": [one]}, "Choose two clusters or more"),
         (
             {"split": one, "parts": 31},
-            "from 2 to 30, the number of its points, not 31",
+            "Choose 2 parts or more, and at most 30, the number of its points",
         ),
-        ({"split": one, "parts": 1}, "not 1."),
+        ({"split": one, "parts": 1}, "Choose 2 parts or more"),
     ):
         assert words in tell(explorer, **message)
         assert take(explorer.session) == before
