@@ -368,10 +368,12 @@ class Pipeline:
         rows = None if dataset.rows is None else dataset.rows.tobytes()
         key = (dataset.name, dataset.n_points, hash(rows))
         if key in self._numbers:
-            found = align(labels, self._numbers.pop(key))
+            last, older = self._numbers.pop(key)
+            found = align(labels, last, older)
         else:  # there may be fewer clusters than true ones: no number is left out
-            found = np.unique(align(labels, dataset.y), return_inverse=True)[1]
-        self._numbers[key] = found
+            found = older = np.unique(align(labels, dataset.y), return_inverse=True)[1]
+        # Clusters that are one for a while have their numbers again afterwards.
+        self._numbers[key] = found, found if found.max() >= older.max() else older
         return found
 
 

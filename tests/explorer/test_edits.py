@@ -270,6 +270,17 @@ def test_a_part_that_is_clustered_alone_stays_as_parts(explorer):
     assert {state.mark(c) for c in colors(explorer).tolist()} == marks
 
 
+def test_colors_return_when_clusters_do(explorer):
+    choose(explorer, sigma=0.5, n_clusters=4)
+    four = colors(explorer)
+    assert len(set(four.tolist())) == 4
+    for n_clusters in (1, 4, 2, 4, 3, 1, 4):
+        choose(explorer, n_clusters=n_clusters)
+        numbers = {shown(explorer)[i] for i in range(4)}
+        assert numbers == {str(i + 1) for i in range(n_clusters)}  # without gaps
+    np.testing.assert_array_equal(colors(explorer), four)
+
+
 def test_edits_are_seen_in_all_views_and_undone(explorer):
     session, state = explorer.session, explorer.session.state
     former = colors(explorer)
