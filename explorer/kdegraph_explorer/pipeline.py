@@ -367,13 +367,17 @@ class Pipeline:
             return align(labels, kde.colors)
         rows = None if dataset.rows is None else dataset.rows.tobytes()
         key = (dataset.name, dataset.n_points, hash(rows))
-        if key in self._numbers:
-            last, older = self._numbers.pop(key)
-            found = align(labels, last, older)
+        same = (*key, hash(labels.tobytes()))
+        if same in self._numbers:  # clusters that return, as by undo, have their numbers again
+            found = self._numbers[same][labels]
+        elif key in self._numbers:
+            found = align(labels, self._numbers[key])
         else:  # there may be fewer clusters than true ones: no number is left out
-            found = older = np.unique(align(labels, dataset.y), return_inverse=True)[1]
-        # Clusters that are one for a while have their numbers again afterwards.
-        self._numbers[key] = found, found if found.max() >= older.max() else older
+            found = np.unique(align(labels, dataset.y), return_inverse=True)[1]
+        number_of = np.zeros(int(labels.max()) + 1, dtype=found.dtype)
+        number_of[labels] = found
+        kept = {name: of for name, of in self._numbers.items() if name[0] == dataset.name}
+        self._numbers = {**kept, key: found, same: number_of}
         return found
 
 

@@ -287,22 +287,19 @@ def with_agreement(scores, y, labels):
     return {**scores, "Adjusted Rand index": float(adjusted_rand_score(y, labels))}
 
 
-def align(labels, reference, older=None):
-    """Renumber `labels` so that as many points as possible keep their number in `reference`, and of
-    the others in an `older` one.
+def align(labels, reference):
+    """Renumber `labels` so that as many points as possible keep their number in `reference`.
 
-    All are (n,) int arrays from 0; without a reference, the labels stay.
+    Both are (n,) int arrays from 0; without a reference, the labels stay.
     """
     labels = np.asarray(labels, dtype=np.int64)
     if reference is None:
         return labels
     from scipy.optimize import linear_sum_assignment  # slow to import, too
 
-    older = reference if older is None else older
-    size = int(max(labels.max(), reference.max(), older.max())) + 1
-    common = [np.bincount(labels * size + one, minlength=size * size) for one in (reference, older)]
-    counts = (len(labels) + 1) * common[0] + common[1]
-    _, numbers = linear_sum_assignment(-counts.reshape(size, size))
+    size = int(max(labels.max(), reference.max())) + 1
+    counts = np.bincount(labels * size + reference, minlength=size * size).reshape(size, size)
+    _, numbers = linear_sum_assignment(-counts)
     return numbers[labels]
 
 
