@@ -16,8 +16,8 @@ from .state import AUTOMATIC, State
 
 DATA = "data."  # before the names of the source's own parameters
 MAX_ADDRESSED_SELECTION = 200  # indices; an address has only the size of a longer selection
-MAX_ADDRESSED_PART = 1500  # characters
-SIZE = re.compile(r"[0-9,]+ points")
+MAX_ADDRESSED_PART = 1500  # characters, also of all edits by hand
+SIZE = re.compile(r"[0-9,]+ (points|edits)")
 # The query of a page without one: points whose clusters the k-NN graph misses.
 FIRST_PAGE = "data.shape=clumps&view=start"
 
@@ -36,6 +36,9 @@ def query(session, snapshot):
     fresh = _fresh(snapshot.source, snapshot.data["part"])
     choices = {"cluster_names": [], **snapshot.choices}
     choices["cluster_names"] = abridged(choices["cluster_names"])
+    edits = choices.get("edits", [])
+    if sum(len(text) for edit in edits for text in edit) > MAX_ADDRESSED_PART:
+        choices["edits"] = f"{len(edits)} edits"
     pairs += [
         (name, value) for name, value in choices.items() if name in fresh and value != fresh[name]
     ]
@@ -112,6 +115,11 @@ def left_out(text):
         return (
             f"The part of {part} could not be restored, and all points are shown: an address holds "
             "only small parts. A session file holds any part."
+        )
+    if _is_size(values.get("edits")):
+        return (
+            "Clusters that were merged or split by hand could not be restored: an address holds "
+            "only few points. A session file holds any."
         )
     if not _is_size(selection := values.get("selection")):
         return ""

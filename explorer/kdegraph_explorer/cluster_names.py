@@ -8,6 +8,7 @@ shares most points with it. Names are pairs of the name and the rows of the poin
 import numpy as np
 
 from .checks import as_text, at, count, holds, quoted, runs
+from .results import rows_of
 
 MAX_LENGTH = 60  # characters of a name
 MAX_NAMES = 100  # the largest number of clusters
@@ -30,6 +31,17 @@ def check_names(names):
 def cleaned(name):
     """Return what a user types as a name: on one line, and not too long."""
     return " ".join(name.split())[:MAX_LENGTH].strip()
+
+
+def check_name(name, number, named):
+    """Check the name that a user types for a cluster; `named` are all present ones by number."""
+    words = " ".join(name.split())
+    if not words and number not in named:
+        raise ValueError("Type a name: it is empty, and there is none to take back.")
+    if len(words) > MAX_LENGTH:
+        raise ValueError(f"A name has at most {MAX_LENGTH} characters, not {len(words):,}.")
+    if words in (named[other] for other in named if other != number):
+        raise ValueError(f"Another cluster is called “{words}”: choose a name of its own.")
 
 
 def assigned(names, clusters, dataset):
@@ -57,8 +69,7 @@ def renamed(names, number, name, clusters, dataset):
     rest = [pair for i, pair in enumerate(names) if i != former]
     if not (name := cleaned(name)):
         return rest
-    members = np.flatnonzero(clusters == number)
-    rows = members if dataset.rows is None else dataset.rows[members]
+    rows = rows_of(dataset)[clusters == number]
     return [*rest, [name, as_text(rows)]][-MAX_NAMES:]
 
 
@@ -74,5 +85,4 @@ def abridged(names):
 
 def _points(text, dataset):
     """Return the points in a data set whose rows a text names."""
-    rows = np.arange(dataset.n_points) if dataset.rows is None else dataset.rows
-    return np.flatnonzero(holds(text, rows))
+    return np.flatnonzero(holds(text, rows_of(dataset)))

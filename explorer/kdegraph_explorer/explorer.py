@@ -177,7 +177,7 @@ class Explorer(Attributes):
 
     @property
     def labels(self) -> NDArray[np.int32]:
-        """Return the clusters of the KDE graph: (n,) int array."""
+        """Return the clusters of the KDE graph, as they are shown: (n,) int array."""
         return self._settled().outcome("kde").labels
 
     @property

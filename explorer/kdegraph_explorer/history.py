@@ -8,6 +8,7 @@ import param
 
 from .checks import check_values, quoted
 from .cluster_names import check_names
+from .edits import check_edits
 from .state import AUTOMATIC, State
 
 MAX_STEPS = 200  # snapshots; they refer to data, they do not copy them
@@ -55,6 +56,7 @@ def checked(session, source, data, choices, selection=(), view=""):
         known = ", ".join(session.sources)
         raise ValueError(f"source must be one of {known}, got {quoted(source)}")
     check_names(choices.get("cluster_names", []))
+    check_edits(choices.get("edits", []))
     data = session.sources[source].checked(data)
     choices = check_values(State, choices, State.KEPT)
     return Snapshot(source, data, choices, _check_selection(selection), str(view))
@@ -111,6 +113,11 @@ class History(param.Parameterized):
         """Go to the step of this number, or to the nearest one that is left."""
         at = min(max(position - self._dropped, 0), len(self._steps) - 1)
         self._go(at - self._at)
+
+    def choices_of(self, data):
+        """Return the newest choices for these data, or None; see `Snapshot.only_data`."""
+        known = [step.choices for step in self._steps[: self._at] if step.only_data == data]
+        return known[-1] if known else None
 
     def go_on(self, snapshot):
         """Restore a snapshot from elsewhere, as a step that can be undone."""

@@ -35,7 +35,9 @@ from .results import (
     Early,
     Outcome,
     Result,
+    align,
     matrix_of,
+    with_agreement,
 )
 
 N_EIGENVALUES = 10  # enough for the eigengap and for k <= 8 without another run of the eigensolver
@@ -60,6 +62,7 @@ class Pipeline:
 
     def __init__(self):
         self._memory = {}
+        self._numbers = {}  # of the clusters of each set of points
         self._result = None
         self._ready = None  # publishes a result that has not been published yet
 
@@ -357,15 +360,25 @@ class Pipeline:
         return name in self._memory and self._memory[name][0] == key
 
     def _aligned(self, method, dataset, labels, kde):
-        """Number the clusters as in the last result, as the true ones, or for k-NN as those of the
-        KDE graph.
+        """Number the clusters as in the last result for these points, also when they were loaded
+        again, as the true ones, or for k-NN as those of the KDE graph.
         """
         if method != "kde":
             return align(labels, kde.colors)
-        if self._result is not None and self._result.request.dataset is dataset:
-            return align(labels, self._result.outcomes["kde"].colors)
-        # There may be fewer clusters than true ones: no number is left out.
-        return np.unique(align(labels, dataset.y), return_inverse=True)[1]
+        rows = None if dataset.rows is None else dataset.rows.tobytes()
+        key = (dataset.name, dataset.n_points, hash(rows))
+        same = (*key, hash(labels.tobytes()))
+        if same in self._numbers:  # clusters that return, as by undo, have their numbers again
+            found = self._numbers[same][labels]
+        elif key in self._numbers:
+            found = align(labels, self._numbers[key])
+        else:  # there may be fewer clusters than true ones: no number is left out
+            found = np.unique(align(labels, dataset.y), return_inverse=True)[1]
+        number_of = np.zeros(int(labels.max()) + 1, dtype=found.dtype)
+        number_of[labels] = found
+        kept = {name: of for name, of in self._numbers.items() if name[0] == dataset.name}
+        self._numbers = {**kept, key: found, same: number_of}
+        return found
 
 
 def max_products(adjacency):
@@ -409,28 +422,7 @@ def cluster_scores(dataset, adjacency, n_counted, clustering):
         scores["Isolated points"] = isolated
     if small := dataset.n_points - isolated - n_counted:
         scores["Points in small components"] = small
-    if dataset.y is not None:
-        # Slow to import: the page does not wait for it.
-        from sklearn.metrics import adjusted_rand_score
-
-        scores["Adjusted Rand index"] = float(adjusted_rand_score(dataset.y, clustering.labels))
-    return scores
-
-
-def align(labels, reference):
-    """Renumber `labels` so that as many points as possible keep their number in `reference`.
-
-    Both are (n,) int arrays from 0; without a reference, the labels stay.
-    """
-    labels = np.asarray(labels, dtype=np.int64)
-    if reference is None:
-        return labels
-    from scipy.optimize import linear_sum_assignment  # slow to import, too
-
-    size = int(max(labels.max(), reference.max())) + 1
-    counts = np.bincount(labels * size + reference, minlength=size * size).reshape(size, size)
-    _, numbers = linear_sum_assignment(-counts)
-    return numbers[labels]
+    return with_agreement(scores, dataset.y, clustering.labels)
 
 
 def sparse_full_graph(X, bandwidth, progress=None):

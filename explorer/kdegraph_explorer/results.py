@@ -7,6 +7,8 @@ from kdegraph.datasets import Dataset
 from kdegraph.decision import Vote
 from kdegraph.validation import LOCAL_WORDS
 
+from .edits import applied, number_of, numbers_in
+
 METHODS = {"kde": "KDE graph", "knn": "k-NN graph"}
 ALL_METHODS = {
     "kde": METHODS["kde"],
@@ -96,6 +98,7 @@ class Request:
     perplexity: float = 5
     # Keys of `ALL_METHODS`; the full graph is not computed for more than `FULL_UP_TO` points.
     extra_methods: tuple = ()
+    only_kde: bool = False  # whether no graph besides the KDE graph is computed
 
     @property
     def is_local(self):
@@ -119,7 +122,7 @@ class Request:
     @property
     def methods(self):
         """Return the keys of `ALL_METHODS` that are computed, in order."""
-        wanted = {*METHODS, *self.extra_methods}
+        wanted = {"kde"} if self.only_kde else {*METHODS, *self.extra_methods}
         if self.dataset.n_points > FULL_UP_TO:
             wanted.discard("full")
         return tuple(method for method in ALL_METHODS if method in wanted)
@@ -153,7 +156,7 @@ class Outcome:
         That of `kdegraph.suggest_n_clusters`, where this graph's eigenvalues or `decide` give the
         number of clusters; None for a number of segments, of which nothing is known.
     labels : (n,) int array
-        Exactly what `kdegraph.spectral_clustering` returns.
+        Exactly what `kdegraph.spectral_clustering` returns; of edited clusters, numbers in order.
     colors : (n,) int array
         The same clusters, numbered so that they keep their colors from one result to the next and
         between the methods.
@@ -165,6 +168,13 @@ class Outcome:
         Name of a stage to its duration in seconds.
     vote : Vote or None
         How sure the labels are, where `decide` has found them.
+    marks : dict
+        What the user reads for each cluster, such as "2" or "2a", by its number in `colors`, in
+        order; see `edits.Clusters`.
+    edited : frozenset
+        The numbers in `colors` of the clusters that were merged or split by hand.
+    computed : Outcome or None
+        The outcome before the edits by hand, if there are any.
     """
 
     method: str
@@ -179,13 +189,29 @@ class Outcome:
     findings: tuple
     seconds: dict
     vote: Vote | None = None
+    marks: dict = field(default_factory=dict)
+    edited: frozenset = frozenset()
+    computed: "Outcome | None" = None
 
     @property
     def stability(self):
-        """Return the stability of the clusters by their numbers in `colors`."""
-        found = np.full(self.colors.max() + 1, np.nan)
-        found[self.colors] = self.vote.stability[self.labels]
+        """Return the stability of the clusters by their numbers in `colors`; NaN if edited."""
+        computed = self.computed or self
+        found = np.full(max(self.colors.max(), computed.colors.max()) + 1, np.nan)
+        found[computed.colors] = self.vote.stability[computed.labels]
+        found[list(self.edited)] = np.nan
         return found
+
+    @property
+    def clusters(self):
+        """Return the numbers in `colors` of all clusters, in the order of their marks."""
+        present = numbers_in(self.colors)
+        return sorted(present, key=[*self.marks, *present].index)
+
+    @property
+    def n_shown(self):
+        """Return the number of clusters after the edits by hand."""
+        return self.n_clusters if self.computed is None else len(self.clusters)
 
     @property
     def adjacency(self):
@@ -203,12 +229,78 @@ class Result:
     """Outcomes by method; a method that is still under way is missing.
 
     If `coarse`, the KDE graph is one of few rounds, which is shown until the real one is there.
+    `misfits` are the edits by hand that do not fit the clusters.
     """
 
     request: Request
     sigma: float | None = None
     outcomes: dict = field(default_factory=dict)
     coarse: bool = False
+    misfits: tuple = ()
+
+    def edited(self, edits, last=None):
+        """Return the result with the edits by hand, and with marks of all clusters.
+
+        The edits are of the clusters of the KDE graph, with which those of other graphs are
+        compared. Arrays of clusters that are equal to those of the `last` result are the same
+        object, so that views notice.
+        """
+        kde, dataset = self.outcomes.get("kde"), self.request.dataset
+        if kde is None:
+            return self
+        found = applied(edits, kde.colors, rows_of(dataset))
+        outcomes = dict(self.outcomes)
+        if found.edited:
+            label_of = np.zeros(max(found.marks) + 1, dtype=kde.labels.dtype)
+            label_of[list(found.marks)] = np.arange(len(found.marks))
+            new = {"labels": label_of[found.colors], "colors": found.colors, "computed": kde}
+            scores = with_agreement(kde.scores, dataset.y, new["labels"])
+            outcomes["kde"] = replace(kde, edited=found.edited, scores=scores, **new)
+            for method in outcomes.keys() - {"kde"}:
+                colors = align(outcomes[method].labels, found.colors)
+                outcomes[method] = replace(outcomes[method], colors=colors)
+        n_numbers = len(set(map(number_of, found.marks.values())))
+        everywhere = set().union(*(numbers_in(outcome.colors) for outcome in outcomes.values()))
+        others = sorted(everywhere - found.marks.keys())
+        marks = found.marks | {c: f"{n_numbers + i}" for i, c in enumerate(others, 1)}
+        before = {} if last is None else last.outcomes
+        for method, outcome in outcomes.items():
+            colors = outcome.colors
+            if method in before and np.array_equal(before[method].colors, colors):
+                colors = before[method].colors
+            outcomes[method] = replace(outcome, colors=colors, marks=marks)
+        return replace(self, outcomes=outcomes, misfits=found.misfits)
+
+
+def rows_of(dataset):
+    """Return the row of each point of a data set."""
+    return np.arange(dataset.n_points) if dataset.rows is None else dataset.rows
+
+
+def with_agreement(scores, y, labels):
+    """Return scores with the agreement of labels with the true ones, if these are known."""
+    if y is None:
+        return scores
+    # Slow to import: the page does not wait for it.
+    from sklearn.metrics import adjusted_rand_score
+
+    return {**scores, "Adjusted Rand index": float(adjusted_rand_score(y, labels))}
+
+
+def align(labels, reference):
+    """Renumber `labels` so that as many points as possible keep their number in `reference`.
+
+    Both are (n,) int arrays from 0; without a reference, the labels stay.
+    """
+    labels = np.asarray(labels, dtype=np.int64)
+    if reference is None:
+        return labels
+    from scipy.optimize import linear_sum_assignment  # slow to import, too
+
+    size = int(max(labels.max(), reference.max())) + 1
+    counts = np.bincount(labels * size + reference, minlength=size * size).reshape(size, size)
+    _, numbers = linear_sum_assignment(-counts)
+    return numbers[labels]
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,17 +4,19 @@ import threading
 from contextlib import contextmanager
 from dataclasses import replace
 
+import numpy as np
 from kdegraph.automatic import count_clusters
 
 from . import process
 from .algorithm.judgement import Judge
 from .algorithm.map import Cartographer
 from .algorithm.neighborhood import TreeKeeper
-from .history import History, take
+from .edits import with_split
+from .history import History, Snapshot, take
 from .jobs import Latest, Mailbox
 from .pipeline import Pipeline
 from .projection import axes, prepare
-from .results import FIRST_LOOK, LOADING, ProgressRows
+from .results import DECIDED, FIRST_LOOK, LOADING, ProgressRows, rows_of
 from .sources import SOURCES
 from .sources.upload import Given
 from .state import State
@@ -71,6 +73,11 @@ class Session:
         )
         self._main_jobs = (self._upload, self._load, self._compute)
         self._count = self.latest(_counted, deliver=self._use_count, fail=self._fail)
+        self._split = self.latest(
+            _alone,
+            deliver=self._use_split,
+            fail=lambda request, error: self.state.param.update(refused=explain(error)),
+        )
         self.origin = None
         self._requested = None
         self._settled = None  # the request of the last result that was complete
@@ -150,7 +157,7 @@ class Session:
     @staticmethod
     def _without_axes(snapshot):
         """Return the choices that can be restored before their points are there."""
-        later = ("horizontal", "vertical", "cluster_names")
+        later = ("horizontal", "vertical", "cluster_names", "edits")
         return {name: value for name, value in snapshot.choices.items() if name not in later}
 
     def _look(self):
@@ -164,7 +171,8 @@ class Session:
             for name in ("horizontal", "vertical")
             if snapshot.choices.get(name) in names
         }
-        values["cluster_names"] = snapshot.choices.get("cluster_names", [])
+        for name in ("cluster_names", "edits"):
+            values[name] = snapshot.choices.get(name, [])
         if not len(snapshot.selection) or snapshot.selection[-1] < state.shown.n_points:
             values["selection"] = snapshot.selection
         if snapshot.view in state.param.view.objects:
@@ -191,6 +199,39 @@ class Session:
             most = self.state.param.n_clusters.bounds[1]
             self.state.counted = found
             self.state.choose(n_clusters=min(int(found), most))
+
+    def split(self, number, n_parts):
+        """Split a cluster by hand: its points are clustered alone, in a thread."""
+        outcome = self.state.outcome("kde")
+        members = np.flatnonzero(outcome.colors == number)
+        with self.state.refusing():
+            if not 2 <= n_parts <= len(members):
+                most = f"{len(members):,}, the number of its points"
+                raise ValueError(f"Choose 2 parts or more, and at most {most}.")
+            self._split.request((self.state.result.request, members, n_parts))
+
+    def _use_split(self, request, found):
+        whole, members, _ = request
+        if whole.dataset is self.state.shown:
+            with self.state.refusing():
+                rows = rows_of(whole.dataset)[members]
+                self.state.edits = with_split(self.state.edits, found, rows)
+
+    def leave_part(self):
+        """Explore all points again, with the choices that were made for them.
+
+        The clusters of the part become parts of the cluster that it was taken from.
+        """
+        now, outcome = take(self), self.state.outcome("kde")
+        data = {**now.data, "part": ""}
+        before = self.history.choices_of((now.source, data)) or now.choices
+        choices = {name: now.choices[name] for name in now.choices.keys() - State.CHOICES}
+        choices |= {name: before[name] for name in before.keys() & State.CHOICES}
+        if outcome is not None and outcome.n_shown > 1 and self.state.shown is self.state.dataset:
+            with self.state.refusing():
+                rows = rows_of(self.state.shown)
+                choices["edits"] = with_split(self.state.edits, outcome.colors, rows)
+        self.history.go_on(Snapshot(now.source, data, choices, view=now.view))
 
     def reproduce(self, callback):
         """Call ``callback()`` on the session's thread once the present choices have a result.
@@ -226,7 +267,7 @@ class Session:
         self._waiting.clear()
         self._unloaded = self._load.busy
         self.state.stopped = self._load.busy or self._compute.busy
-        for job in (*self._main_jobs, self._count):
+        for job in (*self._main_jobs, self._count, self._split):
             job.cancel()
         self._requested = self._restored = None
         if self.state.stage is not None:
@@ -272,7 +313,8 @@ class Session:
         if not restoring and self.state.counted == self.state.n_clusters:
             choices = {"clusters_auto": True}  # the number was that of other points
         with self.settle():  # a sigma that was set for other points is forgotten
-            self.state.param.update(dataset=dataset, refusal="", **choices)
+            in_part = self.origin[1]["part"] != ""
+            self.state.param.update(dataset=dataset, in_part=in_part, refusal="", **choices)
 
     def _refuse(self, request, error):
         source, *_ = request
@@ -379,6 +421,19 @@ def _counted(dataset, progress, publish):
     """Count the clusters of points, whatever graph is chosen for them."""
     process.wait(progress)
     return count_clusters(dataset.embedded, seed=0, progress=progress)
+
+
+def _alone(request, progress, publish):
+    """Cluster some of the points of a request into a number of clusters; return their labels."""
+    whole, members, n_clusters = request
+    process.wait(progress)
+    dataset = whole.dataset.subset(members)
+    prepare(dataset)
+    change = {"dataset": dataset, "n_clusters": n_clusters, "only_kde": True, "extra_methods": ()}
+    if whole.sigma == "preset":  # which is of all points
+        change |= {"sigma": "auto", "bandwidth": DECIDED}
+    part = replace(whole, **change)
+    return Pipeline().run(part, progress, lambda *result, **options: None).outcomes["kde"].labels
 
 
 def explain(error):

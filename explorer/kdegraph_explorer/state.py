@@ -1,5 +1,6 @@
 """Hold the choices and the results of a session: plain parameters, no widgets, no threads."""
 
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -7,10 +8,11 @@ import param
 from kdegraph.datasets import Dataset
 from kdegraph.validation import LOCAL_WORDS
 
-from .cluster_names import assigned, renamed
+from .cluster_names import assigned, check_name, renamed
 from .coloring import CLUSTER, choices, coloring_of
+from .edits import with_merge
 from .projection import axes, first_axes
-from .results import DECIDED, Early, Request, Result
+from .results import DECIDED, Early, Request, Result, rows_of
 
 # A parameter, and the parameter that says whether it is chosen automatically.
 AUTOMATIC = {"sigma": "sigma_auto", "n_rounds": "rounds_auto", "n_clusters": "clusters_auto"}
@@ -133,6 +135,11 @@ class State(param.Parameterized):
         label="Names of clusters",
         doc="Pairs of a name and the rows of its points, such as ['bees', '0-5,7'].",
     )
+    edits = param.List(
+        label="Edits by hand",
+        doc="Clusters that were merged or split, such as ['merge', '0-5,7'] or "
+        "['split', '0-3', '4-5'], with the rows of their points.",
+    )
     show_edges = param.Boolean(
         default=True,
         label="Edges",
@@ -193,6 +200,13 @@ class State(param.Parameterized):
     named = param.Dict(
         default={}, doc="The names of the clusters of the KDE graph, by number; see `colors`."
     )
+    written = param.Dict(
+        default={}, doc="What is written on clusters in plots: names, and marks such as 2a."
+    )
+    in_part = param.Boolean(
+        doc="Whether `dataset` is a part of the points; edits by hand are of all points."
+    )
+    refused = param.String(doc="Why the last name or edit by hand was refused, or an empty string.")
     stopped = param.Boolean(doc="Whether the user has stopped the work for the present choices.")
     selection = param.Array(
         default=np.empty(0, dtype=np.intp),
@@ -250,11 +264,14 @@ class State(param.Parameterized):
         "point_size",
         "point_opacity",
         "cluster_names",
+        "edits",
         "show_edges",
         "edges",
         "segments",
         "overlay",
     )
+
+    _computed = None  # the `result` before the edits by hand
 
     @property
     def has_sigma(self):
@@ -370,6 +387,7 @@ class State(param.Parameterized):
                 vertical=vertical,
                 color=self.color if self.color in choices(dataset).values() else CLUSTER,
                 cluster_names=self.cluster_names if same else [],
+                edits=self.edits if same else [],
                 selection=np.empty(0, dtype=np.intp),
                 early=None,
                 counted=None,
@@ -387,8 +405,11 @@ class State(param.Parameterized):
     def _name_clusters(self):
         found = assigned(self.cluster_names, self._clusters(), self.shown)
         named = {number: self.cluster_names[i][0] for number, i in found.items()}
-        if named != self.named:
-            self.named = named
+        marks = {} if (outcome := self.outcome("kde")) is None else outcome.marks
+        parts = {number: mark for number, mark in marks.items() if not mark.isdigit()}
+        for name, value in (("named", named), ("written", parts | named)):
+            if value != getattr(self, name):
+                setattr(self, name, value)
 
     def _clusters(self):
         outcome = self.outcome("kde")
@@ -396,18 +417,41 @@ class State(param.Parameterized):
 
     def name_cluster(self, number, name):
         """Name a cluster of the KDE graph; an empty name removes it."""
-        clusters = self._clusters()
-        if clusters is not None:
-            names = renamed(self.cluster_names, number, name, clusters, self.shown)
-            self.cluster_names = names
+        with self.refusing():
+            check_name(name, number, self.named)
+            clusters, names = self._clusters(), self.cluster_names
+            self.cluster_names = renamed(names, number, name, clusters, self.shown)
+
+    def merge(self, numbers):
+        """Merge clusters of the KDE graph by hand."""
+        with self.refusing():
+            self.edits = with_merge(self.edits, self._clusters(), numbers, rows_of(self.shown))
+
+    @contextmanager
+    def refusing(self):
+        """Take the message of a ValueError for the reason why an edit by hand is refused."""
+        self.refused = ""
+        try:
+            yield
+        except ValueError as error:
+            self.refused = str(error)
+
+    def mark(self, number):
+        """Return the number of a cluster as the user reads it, such as 2 or 2a."""
+        outcome = self.outcome("kde")
+        return f"{number + 1}" if outcome is None else outcome.marks[number]
+
+    def cluster_mark(self, number):
+        """Return the name of a cluster, or its number."""
+        return self.named.get(number, self.mark(number))
 
     def cluster_name(self, number):
-        """Return what the user reads for a cluster: its name, or its number from 1."""
-        return self.named.get(number, f"Cluster {number + 1}")
+        """Return what the user reads for a cluster: its name, or its number."""
+        return self.named.get(number, f"Cluster {self.mark(number)}")
 
     def cluster_words(self, number):
         """Return the same within a sentence."""
-        return self.named.get(number, f"cluster {number + 1}")
+        return self.named.get(number, f"cluster {self.mark(number)}")
 
     def accept(self, result):
         """Take a `Result` of the present data, or an `Early` graph.
@@ -419,7 +463,8 @@ class State(param.Parameterized):
                 self.show()
                 self.early = result.graph
             return
-        values = {"result": result, "early": None, "error": self.refusal}
+        self._computed = result
+        values = {"result": self._edited(), "early": None, "error": self.refusal}
         request = result.request
         if self.sigma_chosen == request.sigma and result.sigma is not None:
             values["sigma"] = result.sigma
@@ -434,6 +479,17 @@ class State(param.Parameterized):
         with param.parameterized.batch_call_watchers(self):
             self.show()
             self.param.update(**values)
+
+    def _edited(self):
+        """Return the computed result with the edits by hand."""
+        same = self.result is not None and self.result.request.dataset is self.dataset
+        edits = [] if self.in_part else self.edits
+        return self._computed.edited(edits, self.result if same else None)
+
+    @param.depends("edits", watch=True)
+    def _edit(self):
+        if self._computed is not None and self._computed.request.dataset is self.dataset:
+            self.result = self._edited()
 
     def outcome(self, method):
         """Return the newest outcome of a method for the points that are shown, or None."""

@@ -36,6 +36,11 @@ class Judgement:
         known = self.conductances[np.isfinite(self.conductances)]
         return float(known.max()) if len(known) else float("nan")
 
+    def of(self, clusters):
+        """Return the conductances of some clusters, NaN for those of other graphs: float array."""
+        n = len(self.conductances)
+        return np.array([self.conductances[c] if c < n else np.nan for c in clusters])
+
     def holds_for(self, outcome, bandwidth):
         """Return whether these are the clusters of an `Outcome`, judged with this `Bandwidth`."""
         return self.colors is outcome.colors and self.bandwidth == bandwidth

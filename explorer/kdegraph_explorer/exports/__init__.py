@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse
 from kdegraph.datasets import Column, Table
 
+from ..edits import number_of
 from ..results import METHODS
 from . import figure, html_page, script, session_file
 
@@ -53,6 +54,8 @@ def label_table(session):
         outcome = state.outcome(method)
         if outcome is not None:
             columns[f"{method}_cluster"] = outcome.labels.astype(np.int64)
+        if method == "kde" and outcome is not None and outcome.edited:
+            columns["kde_subcluster"] = _by_number(outcome, str).astype(str)
         if method == "kde" and outcome is not None and state.named:
             columns["kde_cluster_name"] = _cluster_names(state, outcome)
     if dataset.y is not None:
@@ -72,12 +75,19 @@ def _cluster_names(state, outcome):
     return pa.array(words, pa.string()).take(outcome.colors)
 
 
+def _by_number(outcome, value):
+    """Return ``value(mark)`` for the cluster of each point."""
+    marks = [outcome.marks.get(c) for c in range(int(outcome.colors.max()) + 1)]
+    found = np.array([None if mark is None else value(mark) for mark in marks], dtype=object)
+    return found[outcome.colors]
+
+
 def own_table(session):
     """Return the user's table in its own order with the clusters of the KDE graph.
 
-    They have the numbers and names that the page shows, and the probability of each point where it
-    is known; the cells are empty in rows that are not explored. Points without a table have their
-    coordinates.
+    They have the numbers and names that the page shows, the part of a cluster that was split, such
+    as "2a", and the probability of each point, where these are known; the cells are empty in rows
+    that are not explored. Points without a table have their coordinates.
     """
     import pyarrow as pa
 
@@ -91,7 +101,9 @@ def own_table(session):
         dataset.n_points
     )
     at = pa.array(places, mask=places < 0)
-    columns = {"cluster": pa.array(outcome.colors.astype(np.int64) + 1).take(at)}
+    columns = {"cluster": pa.array(_by_number(outcome, number_of)).take(at)}
+    if not all(mark.isdigit() for mark in outcome.marks.values()):
+        columns["subcluster"] = pa.array(_by_number(outcome, str)).take(at)
     if state.named:
         columns["cluster_name"] = _cluster_names(state, outcome).take(at)
     if outcome.vote is not None:

@@ -72,9 +72,8 @@ def points_of(still, live):
     data = {"x": still.positions[live, 0], "y": still.positions[live, 1], "point": live}
     for graph in still.graphs:
         data[f"{graph.method}_color"] = packed(graph.palette[graph.colors[live]])
-        n_clusters = int(graph.clusters.max()) + 1
-        names = [still.names.get(c, f"cluster {c + 1}") for c in range(n_clusters)]
-        data[f"{graph.method}_cluster"] = np.array(names)[graph.clusters[live]]
+        names = np.array([still.names.get(c, "") for c in range(max(still.names) + 1)])
+        data[f"{graph.method}_cluster"] = names[graph.clusters[live]]
     source = ColumnDataSource(data)
     source.selected.indices = np.flatnonzero(np.isin(live, still.selection)).tolist()
     return source

@@ -1,5 +1,8 @@
 """Write a Python program that reproduces what a session shows."""
 
+import numpy as np
+
+from ..checks import as_code, as_text
 from ..pipeline import TOLERANCE, max_products
 from ..results import DECIDED
 
@@ -26,6 +29,7 @@ def write(session):
         *_graph(kde, request),
         _spectrum("graph", "spectrum", kde, request),
         *_clusters("graph", "spectrum", "labels", kde, request),
+        *_edits(state, kde),
         "",
         f"knn_graph = kdegraph.knn_graph(X, {n_neighbors})",
         _spectrum("knn_graph", "knn_spectrum", knn, request),
@@ -93,3 +97,16 @@ def _clusters(graph, spectrum, labels, outcome, request):
         f"    {graph}, {outcome.n_clusters}, seed={request.seed}, spectrum={spectrum}, points=X",
         ").labels",
     ]
+
+
+def _edits(state, outcome):
+    """Return the lines that merge, split and name clusters as it was done by hand."""
+    lines = []
+    if outcome.computed is not None:
+        lines = ["", "# The points of clusters as they were merged and split by hand."]
+        for label in range(len(outcome.clusters)):
+            points = as_code(as_text(np.flatnonzero(outcome.labels == label)))
+            lines.append(f"labels[{points}] = {label}")
+    label_of = {c: int(outcome.labels[np.argmax(outcome.colors == c)]) for c in state.named}
+    names = {label_of[c]: name for c, name in state.named.items()}
+    return lines + [f"cluster_names = {names!r}"] * bool(names)

@@ -10,7 +10,7 @@ from ..coloring import Coloring
 from ..drawing.edges import chosen_edges
 from ..drawing.figures import Frame, extent_of
 from ..drawing.painter import MAX_GLYPHS, colors_of, faded, point_opacities, point_radius
-from ..drawing.palette import BETWEEN, CLUSTER_COLORS, METHOD, in_hex
+from ..drawing.palette import BETWEEN, CLUSTER_COLORS, METHOD, cluster_colors, in_hex
 from ..drawing.raster import draw
 from ..projection import positions
 from ..results import METHODS
@@ -26,8 +26,9 @@ class Still(NamedTuple):
 
     `name` is that of the data; `parameters` say how many points there are, how the graphs were
     made, and what the colors stand for if not for clusters; `axes` are two names. `positions` is an
-    (n, 2) array; `names` are those of clusters by number; `coloring` is None if points are colored
-    by cluster. `size` and `opacity` are factors of the radius of the points, and of their opacity.
+    (n, 2) array; `names` are the words for all clusters by number, in order; `coloring` is None if
+    points are colored by cluster. `size` and `opacity` are factors of the radius of the points, and
+    of their opacity.
     """
 
     name: str
@@ -78,12 +79,10 @@ def legend_of(still):
     """Return the entries of a legend: pairs of a color, #rrggbb, and what it stands for."""
     coloring = still.coloring
     if coloring is None:
-        n_clusters = max(int(graph.clusters.max()) for graph in still.graphs) + 1
-        shown = range(min(n_clusters, len(CLUSTER_COLORS)))
-        entries = [(CLUSTER_COLORS[i], still.names.get(i, f"cluster {i + 1}")) for i in shown]
-        if n_clusters > len(shown):
-            entries.append((BETWEEN, f"{n_clusters - len(shown)} more clusters"))
-        return entries
+        colors = cluster_colors(max(still.names) + 1)
+        entries = [(in_hex(colors[c]), words) for c, words in still.names.items()]
+        shown, more = entries[: len(CLUSTER_COLORS)], entries[len(CLUSTER_COLORS) :]
+        return shown + [(BETWEEN, f"{len(more)} more cluster{'s' * (len(more) != 1)}")] * bool(more)
     if coloring.limits is None:
         return [(color, name) for name, color in coloring.entries]
     low, high = coloring.limits
@@ -107,7 +106,7 @@ def still_of(state):
         (state.horizontal, state.vertical),
         positions(dataset, state.horizontal, state.vertical),
         state.selection,
-        state.named,
+        {c: state.cluster_words(c) for c in outcomes["kde"].marks},
         state.coloring,
         state.point_size,
         state.point_opacity,
@@ -120,7 +119,8 @@ def _graph(state, outcome):
     if state.show_edges:
         edges = chosen_edges(outcome.adjacency, state.selection, state.edges)
     score = outcome.scores.get("Adjusted Rand index")
-    words = [f"{outcome.adjacency.nnz // 2:,} edges", f"{outcome.n_clusters} clusters"]
+    number = f"{outcome.n_shown} cluster{'s' * (outcome.n_shown != 1)}"
+    words = [f"{outcome.adjacency.nnz // 2:,} edges", number]
     if score is not None:
         words.append(f"adjusted Rand index {score:.3f}")
     return StillGraph(

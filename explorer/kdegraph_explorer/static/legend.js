@@ -5,49 +5,102 @@ function element(name, className, ...content) {
   return made
 }
 
-function entry({number, name, color}, send) {
-  const plain = `Cluster ${number + 1}`
-  const swatch = element("i", "")
-  swatch.style.background = color
-  const shown = element("button", "", name || `${number + 1}`)
-  shown.type = "button"
-  shown.title = "Name this cluster"
-  shown.setAttribute("aria-label", name ? `${name}: rename` : `${plain}: name it`)
-  const place = element("span", "entry", swatch, shown)
-  shown.addEventListener("click", () => {
-    const field = element("input", "")
-    field.value = name
-    field.placeholder = plain
-    field.maxLength = 60
-    field.setAttribute("aria-label", `Name of ${plain}`)
-    let done = false
-    const end = keep => {
-      if (done) return
-      done = true
-      field.replaceWith(shown)
-      if (keep && field.value.trim() !== name) send({number, name: field.value})
-      else shown.focus()
-    }
-    field.addEventListener("keydown", event => {
-      if (event.key === "Enter") end(true)
-      if (event.key === "Escape") { event.stopPropagation(); end(false) }
-    })
-    field.addEventListener("blur", () => end(true))
-    shown.replaceWith(field)
+function swatch(color) {
+  const made = element("i", "")
+  made.style.background = color
+  return made
+}
+
+function button(label, act) {
+  const made = element("button", "", label)
+  made.type = "button"
+  made.addEventListener("click", act)
+  return made
+}
+
+// The panel below the legend in which a cluster is named, merged and split.
+function editor(model, root) {
+  const title = element("b", ""), field = element("input", "name"), others = element("div", "others")
+  const parts = element("input", "parts"), message = element("p", "message")
+  let current, typing = false
+  const name = () => {
+    typing = false
+    model.send_msg({number: current.number, name: field.value})
+  }
+  const merge = button("Merge", () => {
+    const chosen = [...others.querySelectorAll(":checked")].map(box => Number(box.value))
+    model.send_msg({merge: [current.number, ...chosen]})
+  })
+  const split = button("Split", () => {
+    message.textContent = "Clustering its points …"
+    model.send_msg({split: current.number, parts: Number(parts.value)})
+  })
+  Object.assign(parts, {type: "number", min: 2, max: 100, value: 2, ariaLabel: "Number of parts"})
+  message.setAttribute("role", "alert")
+  const line = (word, sentence, ...controls) =>
+    element("div", "line", element("span", "", word), ...controls, element("small", "", sentence))
+  const byHand = element("div", "",
+    line("Merge with", "They become one cluster.", others, merge),
+    line("Split into", "Its points are clustered alone.", parts, split))
+  const inPart = element("p", "", "To merge and split clusters, go back to all points.")
+  const panel = element("div", "", title,
+    line("Name", "Press Enter. It stays with its points; an empty one is taken back.", field),
+    byHand, inPart, message)
+  Object.assign(panel, {popover: "auto", role: "dialog"})
+  field.addEventListener("input", () => { typing = true })
+  panel.addEventListener("keydown", event => {
+    if (event.key === "Enter" && event.target === field) name()
+    if (event.key === "Escape") typing = false
+    event.stopPropagation()
+  })
+  panel.addEventListener("beforetoggle", event => {
+    if (event.newState === "closed" && typing) name()
+  })
+  model.on("message", () => {
+    message.textContent = model.message
+    if (model.message && current) panel.showPopover()
+  })
+  const open = (item, place) => {
+    current = item
+    const words = `Cluster ${item.mark}`
+    title.replaceChildren(swatch(item.color), words)
+    panel.ariaLabel = words
+    Object.assign(field, {value: item.name, placeholder: words, ariaLabel: `Name of ${words}`})
+    others.replaceChildren(...model.entries.filter(other => other !== item).map(other => {
+      const box = Object.assign(element("input", ""), {type: "checkbox", value: other.number})
+      return element("label", "", box, swatch(other.color), other.name || other.mark)
+    }))
+    byHand.hidden = model.in_part
+    inPart.hidden = !model.in_part
+    message.textContent = ""
+    panel.style.top = `${root.getBoundingClientRect().bottom + 4}px`
+    panel.style.left = `${Math.max(4, Math.min(place.getBoundingClientRect().left, innerWidth - 326))}px`
+    panel.showPopover()
     field.focus()
     field.select()
-  })
-  return place
+  }
+  return {panel, open, close: () => {
+    const left = panel.matches(":popover-open") ? current.number : null
+    typing = false
+    if (left !== null) panel.hidePopover()
+    return left
+  }}
 }
 
 export function render({model}) {
-  const root = element("div", "")
+  const root = element("div", ""), edit = editor(model, root)
   const draw = () => {
-    const entries = model.entries.map(item => entry(item, message => model.send_msg(message)))
-    root.replaceChildren(...entries, model.more)
+    const left = edit.close()
+    root.replaceChildren(...model.entries.map(item => {
+      const {number, mark, name, color} = item
+      const shown = button(name || mark, () => edit.open(item, shown))
+      shown.title = "Name, merge or split this cluster"
+      shown.ariaLabel = name ? `${name}: rename` : `Cluster ${mark}: name it`
+      if (number === left) setTimeout(() => shown.focus())
+      return element("span", "entry", swatch(color), shown)
+    }), edit.panel)
   }
   model.on("entries", draw)
-  model.on("more", draw)
   draw()
   return root
 }

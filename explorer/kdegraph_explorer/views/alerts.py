@@ -7,6 +7,7 @@ from typing import NamedTuple
 import panel_material_ui as pmui
 
 from ..assets import style_sheet
+from ..checks import count
 from ..results import DECIDED
 from ..sources.upload import Upload
 from ..state import State
@@ -173,6 +174,7 @@ def alerts(session):
             shown,
             repairs["as in file"],
         ),
+        Alert(session, "info", "kg-misfits", misfits, shown),
         Alert(
             session,
             "warning",
@@ -252,6 +254,14 @@ def left_out(state, table):
         return ""
     rows = "row with missing cells is" if number == 1 else "rows with missing cells are"
     return f"{number:,} {rows} left out, see {_label('incomplete', Upload)}."
+
+
+def misfits(state):
+    """Say which edits by hand do not fit the present clusters."""
+    edits = [] if state.outcome("kde") is None else state.result.misfits
+    words = [f"the {kind} of {sum(map(count, texts)):,} points" for kind, *texts in edits]
+    sentence = "Edits by hand that do not fit the present clusters rest until they do: "
+    return f"{sentence}{', '.join(words)}." if edits else ""
 
 
 def stopped(state):

@@ -1,52 +1,59 @@
 """Choose what the colors of the points show, beside a legend, and how large the points are."""
 
-import numpy as np
 import param
 from panel.custom import JSComponent
 
 from ..assets import SIZES, script, style_sheet
 from ..coloring import CLUSTER, SCALE, choices
-from ..drawing.palette import CLUSTER_COLORS, cluster_colors, in_hex
+from ..drawing.palette import cluster_colors, in_hex
 from .base import Part
 from .markup import Markup, styled_text
 from .widgets import link, open_choice, row
 
 
 class NamedClusters(JSComponent):
-    """Show a legend of the clusters, in which a click on one lets the user type a name.
+    """Show a legend of the clusters; a click on one lets the user name, merge and split it.
 
     The theme would take a component whose name ends with "Legend" for one of Bokeh's.
     """
 
-    entries = param.List(doc="Of each cluster: its number from 0, its name, and its color.")
-    more = param.String(doc="How many clusters have no place.")
+    entries = param.List(doc="Of each cluster: its number from 0, its mark, name, and color.")
+    message = param.String(doc="Why the last name or edit was refused.")
+    in_part = param.Boolean(doc="Whether a part of the points is explored, which is not edited.")
 
     _esm = script("legend")
 
-    def __init__(self, state, **params):
-        self._state = state
+    def __init__(self, session, **params):
+        self._session, self._state = session, session.state
         super().__init__(stylesheets=[style_sheet("fields"), style_sheet("legend")], **params)
+        self._state.param.watch(lambda event: setattr(self, "message", event.new), "refused")
 
     def update(self):
         """Show the clusters of the newest result."""
         outcome = self._state.outcome("kde")
-        present = [] if outcome is None else np.unique(outcome.colors).tolist()
+        present = [] if outcome is None else outcome.clusters
         colors = cluster_colors(max(present, default=0) + 1)
         entries = [
             {
                 "number": number,
+                "mark": self._state.mark(number),
                 "name": self._state.named.get(number, ""),
                 "color": in_hex(colors[number]),
             }
-            for number in present[: len(CLUSTER_COLORS)]
+            for number in present
         ]
-        n_more = len(present) - len(entries)
-        self.param.update(entries=entries, more=f"and {n_more} more" if n_more else "")
+        self.param.update(entries=entries, in_part=self._state.in_part)
 
     def _handle_msg(self, message):
-        number, name = message.get("number"), message.get("name")
-        if isinstance(name, str) and any(entry["number"] == number for entry in self.entries):
-            self._state.name_cluster(number, name)
+        known = [entry["number"] for entry in self.entries]
+        self._session.history.end_step()
+        match message:
+            case {"number": number, "name": str(name)} if number in known:
+                self._state.name_cluster(number, name)
+            case {"merge": list(numbers)} if all(n in known for n in numbers) and not self.in_part:
+                self._state.merge(numbers)
+            case {"split": number, "parts": int(parts)} if not self.in_part and number in known:
+                self._session.split(number, parts)
 
 
 class PointStyle(JSComponent):
@@ -85,8 +92,8 @@ class ColorControl(Part):
         low = {"paddingTop": "4px", "paddingBottom": "4px", "fontSize": SIZES["text"]}
         style = {"margin": (7, 4, 0, 8), "sx": {"& .MuiSelect-select": low}}
         self.choice = open_choice(self.state, "color", width=130, **style)
-        self.legend = styled_text("legend", sizing_mode="stretch_width", margin=(4, 4, 0, 0))
-        self.clusters = NamedClusters(self.state, sizing_mode="stretch_width", margin=(4, 4, 0, 0))
+        place = {"sizing_mode": "stretch_width", "margin": (4, 4, 0, 0)}
+        self.legend, self.clusters = styled_text("legend", **place), NamedClusters(session, **place)
         style = PointStyle(self.state, width=30, margin=(6, 4, 0, 0))
         self._body = row(
             self.choice,

@@ -1,8 +1,6 @@
 """Say what the library has decided on, and how sure that is."""
 
-import numpy as np
-
-from .describe import counted
+from .describe import counted, stability_words
 
 # Numbers of clusters with a smaller confidence are wrong more often: no wrong 1 has a larger one.
 CLEAR = 0.56
@@ -28,12 +26,12 @@ def cluster_words(state):
     outcome = state.outcome("kde")
     if outcome is None or outcome.vote is None:
         return ""
-    number = counted(outcome.n_clusters, "cluster")
+    number = counted(outcome.n_clusters, "cluster") + " computed" * bool(outcome.edited)
     words = f"{number}, confidence {outcome.confidence:.2f}"
     if outcome.confidence < CLEAR:
         words += ", which is low: other numbers may suit, too"
-    present = np.unique(outcome.colors)
-    values = ", ".join(f"{value:.2f}" for value in outcome.stability[present[:LISTED]])
+    present = outcome.clusters
+    values = ", ".join(map(stability_words, outcome.stability[present[:LISTED]]))
     more = " …" * (len(present) > LISTED)
     doubtful = counted(outcome.vote.n_doubtful, "doubtful point")
     return f"{words}. Stability: {values}{more}; {doubtful}."

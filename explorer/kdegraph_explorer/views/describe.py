@@ -23,7 +23,7 @@ def clusters(state, method, full):
         return WAITING
     dataset = state.shown
     sizes = np.bincount(outcome.colors)
-    present = np.flatnonzero(sizes)
+    present = np.array(outcome.clusters)
     adjacency = outcome.adjacency
     summary = (
         f"{ALL_METHODS[method]}: {dataset.n_points:,} points, {adjacency.nnz // 2:,} edges, "
@@ -42,7 +42,7 @@ def clusters(state, method, full):
         "Selected": selected,
     }
     if outcome.vote is not None:
-        columns["Stability"] = [f"{value:.2f}" for value in outcome.stability]
+        columns["Stability"] = [stability_words(value) for value in outcome.stability]
     columns["Ends inside"], columns["Ends leaving"] = _weights(adjacency, outcome.colors)
     for name in (state.horizontal, state.vertical):
         if name in dataset.feature_names:
@@ -58,7 +58,7 @@ def segments(state, method, full):
     if outcome is None or state.shown.image is None:
         return WAITING
     sizes = np.bincount(outcome.colors)
-    present = np.flatnonzero(sizes)
+    present = np.array(outcome.clusters)
     share = sizes / sizes.sum()
     largest = ", ".join(f"{share[c]:.0%}" for c in present[np.argsort(-sizes[present])][:5])
     summary = (
@@ -70,7 +70,7 @@ def segments(state, method, full):
     colors = [_means(state.shown.X[:, i], outcome.colors) for i in range(3)]
     rows = [
         (
-            f"Segment {c + 1}",
+            f"Segment {state.mark(c)}",
             sizes[c],
             f"{share[c]:.1%}",
             "#" + "".join(f"{round(255 * color[c]):02x}" for color in colors),
@@ -116,7 +116,7 @@ def embedding(state, places, names, full):
     if outcome is None or places is None or len(places) != len(outcome.colors):
         return WAITING
     sizes = np.bincount(outcome.colors)
-    present = np.flatnonzero(sizes)
+    present = np.array(outcome.clusters)
     summary = (
         f"The points along {' and '.join(names)}, in {counted(len(present), 'cluster')}; "
         "each axis is scaled to 1. "
@@ -154,7 +154,7 @@ def degrees(state, full):
     sampled = _means(graph.adjacency.sum(axis=1), outcome.colors)
     rows = [
         (state.cluster_name(c), sizes[c], f"{exact[c]:.4g}", f"{sampled[c]:.4g}")
-        for c in np.flatnonzero(sizes)
+        for c in outcome.clusters
     ]
     columns = ("Cluster", "Points", "Mean kernel degree", "Mean sampled degree")
     return Description(summary, columns, rows)
@@ -175,11 +175,13 @@ def conductances(state, methods, full):
         else f"{name}: largest conductance in the full graph {judgement.largest:.3g}."
         for name, judgement in judgements.items()
     )
+    order = list(state.outcome("kde").marks)
     columns = [
-        [f"{value:.3g}" if np.isfinite(value) else None for value in judgement.conductances]
+        [f"{value:.3g}" if np.isfinite(value) else None for value in judgement.of(order)]
         for judgement in judgements.values()
     ]
-    rows = [(f"Cluster {c}", *values) for c, values in enumerate(zip_longest(*columns), start=1)]
+    words = map(state.cluster_name, order)
+    rows = list(zip(words, *columns, strict=True))
     return Description(summary, ("Cluster", *judgements), rows)
 
 
@@ -309,6 +311,11 @@ def timings(found, full):
     )
     rows = [(ALL_METHODS[timing.method], timing.n, f"{timing.total:.3g}") for timing in found]
     return Description(summary, ("Graph", "Points", "Seconds"), rows)
+
+
+def stability_words(value):
+    """Return the stability of a cluster as text; one that was edited by hand has none."""
+    return "–" if np.isnan(value) else f"{value:.2f}"
 
 
 def counted(n, noun):

@@ -172,9 +172,9 @@ class Actions:
         outcome, selection = self._state.outcome("kde"), self._state.selection
         if outcome is None:
             return
-        present, at = np.unique(outcome.colors), 0
+        present, at = outcome.clusters, 0
         if len(selection):
-            at = int(np.searchsorted(present, outcome.colors[selection[0]])) + 1
+            at = present.index(outcome.colors[selection[0]]) + 1
         self._select(np.flatnonzero(outcome.colors == present[at % len(present)]))
 
     def _next_point(self, way):

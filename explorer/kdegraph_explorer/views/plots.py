@@ -19,7 +19,7 @@ EMPTY = "kg-empty"  # the CSS class of a plot before it is first painted
 # The parameters of the state that decide how `LinkedPlots` look.
 PLOTTED = (
     *("shown", "result", "selection", "horizontal", "vertical", "show_edges", "edges"),
-    *("coloring", "named", "point_size", "point_opacity"),
+    *("coloring", "written", "point_size", "point_opacity"),
 )
 
 
@@ -117,7 +117,7 @@ class LinkedPlots:
             return  # hidden while the data changed; it is updated when it appears
         viewport, state, look = self.frame.viewport, self._state, ()
         if self._colored:
-            look = (state.coloring, state.named, state.point_size, state.point_opacity)
+            look = (state.coloring, state.written, state.point_size, state.point_opacity)
         shared = (state.selection, state.edges, *look)
         self._job.request(
             {

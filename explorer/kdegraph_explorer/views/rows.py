@@ -41,28 +41,30 @@ class RowTable:
     """The columns of points, after the number of the row, from 0 as in exports, and the cluster.
 
     The values of `columns` are in the order of the points; `clusters` (n,) are numbers from 0, or
-    None.
+    None, and `words` what the user reads for them, in order.
     """
 
     columns: tuple
     clusters: np.ndarray | None
+    words: dict | None = None
 
     @classmethod
-    def of(cls, dataset, clusters, names=None):
-        """Make the table of the points of a dataset; clusters may have `names` by number."""
+    def of(cls, dataset, clusters, words=None):
+        """Make the table of the points of a dataset; `words` are those for clusters, in order."""
         rows = np.arange(dataset.n_points) if dataset.rows is None else dataset.rows
         columns = [Column("Row", "number", rows.astype(np.float64))]
-        if clusters is not None and names:
-            words = [names.get(c, f"{c + 1}") for c in range(int(clusters.max()) + 1)]
-            columns.append(Column(CLUSTER, "text", np.array(words, dtype=object)[clusters]))
-        elif clusters is not None:
-            columns.append(Column(CLUSTER, "number", clusters + 1.0))
+        if clusters is not None:
+            words = words or {c: f"{c + 1}" for c in np.unique(clusters).tolist()}
+            is_text = not all(word.isdigit() for word in words.values())
+            values = np.empty(max(words) + 1, dtype=object if is_text else float)
+            values[list(words)] = list(words.values())
+            columns.append(Column(CLUSTER, "text" if is_text else "number", values[clusters]))
         pixels = pixels_of(dataset)
         known = columns_of(dataset).values()
         if pixels is not None:  # these are seen as a picture
             known = sorted(known, key=lambda column: column.name in pixels.columns)
         columns += [replace(column, values=values_of(dataset, column)) for column in known]
-        return cls(tuple(columns), clusters)
+        return cls(tuple(columns), clusters, words)
 
     @property
     def names(self):
@@ -107,7 +109,7 @@ class RowTable:
         heads = [f"Mean {c.name}" if c.kind == "number" else f"Most {c.name}" for c in chosen]
         selected = np.bincount(self.clusters[selection], minlength=int(self.clusters.max()) + 1)
         rows = []
-        for cluster in np.unique(self.clusters):
+        for cluster in self.words:
             members = self.clusters == cluster
             values = [_typical(column, column.values[members]) for column in chosen]
             counts = [f"{np.count_nonzero(members):,}", f"{selected[cluster]:,}"]
@@ -197,7 +199,8 @@ class RowsView(View):
         clusters = None if outcome is None else outcome.colors
         made_of = (dataset, clusters, self.state.named)
         if any(a is not b for a, b in zip(made_of, self._made_of, strict=False)):
-            self._made_of, self._table = made_of, RowTable.of(*made_of)
+            words = outcome and {c: self.state.cluster_mark(c) for c in outcome.clusters}
+            self._made_of, self._table = made_of, RowTable.of(dataset, clusters, words)
         query = checked(self.list.query, self._table)
         if vars(query) != self.list.query:
             self.list.query = vars(query)  # which calls this again
@@ -236,10 +239,9 @@ class RowsView(View):
         )
         if summary is not None:
             heads, rows = summary
-            named = self.state.named
-            self.summary.content = html_table(
-                heads, [(named.get(int(number) - 1, number), rest, "") for number, *rest in rows]
-            )
+            words = list(table.words.values())
+            rows = [(word, rest, "") for word, (_, *rest) in zip(words, rows, strict=True)]
+            self.summary.content = html_table(heads, rows)
 
     def _select(self, message):
         before, n_points = self.state.selection, self.state.shown.n_points

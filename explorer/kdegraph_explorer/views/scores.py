@@ -14,9 +14,10 @@ DOUBTFUL = "Doubtful points"
 EXPLANATIONS = {  # of every row, in order: quality, size of the graph, time
     "Adjusted Rand index": "Agreement with the true labels: 1 is perfect, 0 is chance",
     STABILITY: "For the cluster that changes most from one draw of the neighbors to the next: the "
-    "points that stay, as a share of those that are in it either time; 1 if none changes",
-    DOUBTFUL: f"Points that are in their cluster in fewer than {SURE:.0%} of several graphs, each "
-    "with neighbors of its own",
+    "points that stay, as a share of those that are in it either time; 1 if none changes. Clusters "
+    "that were edited by hand do not count",
+    DOUBTFUL: f"Points that are in their computed cluster in fewer than {SURE:.0%} of several "
+    "graphs, each with neighbors of its own",
     CONDUCTANCE: "Share of the similarity of a cluster's points that is with points outside, for "
     "the worst cluster; 0 is perfect, 1 is no cluster at all. All methods are judged alike, by the "
     "similarities of all pairs of points with the chosen bandwidth",
@@ -54,7 +55,8 @@ def _scores(state, method):
     seconds = {f"Seconds: {stage}": seconds for stage, seconds in outcome.seconds.items()}
     sure = {}
     if outcome.vote is not None:
-        sure = {STABILITY: min(outcome.vote.stability), DOUBTFUL: outcome.vote.n_doubtful}
+        known = outcome.stability[np.isfinite(outcome.stability)]
+        sure = {STABILITY: min(known, default=None), DOUBTFUL: outcome.vote.n_doubtful}
     judged = {CONDUCTANCE: conductance_words(state.judgement(method))}
     return {**outcome.scores, **seconds, **sure, **judged}
 

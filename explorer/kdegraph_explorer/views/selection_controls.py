@@ -22,7 +22,8 @@ class SelectionControls(Part):
         self.sentence = styled_text("data-sentence", margin=(6, 10, 2, 10))
         recluster = button(
             "Recluster these",
-            "Explore the selected points alone: a graph of their own, and its clusters.",
+            "Explore the selected points alone: a graph of their own, and its clusters. They stay "
+            "as parts, such as 2a and 2b, when all points are explored again.",
             self.recluster,
             width=130,
             margin=(2, 8),
@@ -31,7 +32,11 @@ class SelectionControls(Part):
             "Clear selection", "Select nothing (Esc).", self.clear, width=120, margin=(2, 0)
         )
         self.back = button(
-            "All points", "Explore all points again.", self.go_back, width=90, margin=(2, 8)
+            "All points",
+            "Explore all points; these clusters stay.",
+            self.go_back,
+            width=90,
+            margin=(2, 8),
         )
         self.selected = column(self.sentence, row(recluster, clear))
         self._body = column(self.back, self.selected, css_classes=["kg-selection"])
@@ -52,7 +57,7 @@ class SelectionControls(Part):
 
     def go_back(self):
         """Explore all points again."""
-        self._source.choose_part(None)
+        self.session.leave_part()
 
     def clear(self):
         """Select nothing."""

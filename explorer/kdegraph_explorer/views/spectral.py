@@ -44,7 +44,7 @@ class SpectralView(View):
             Slope(gradient=1, y_intercept=0, line_color=BETWEEN, line_dash="dashed")
         )
         self._conductances = LiveElement(
-            "Conductances", draw_conductances, "kg-conductances", xlabel="cluster", ylabel=""
+            "Conductances", self._draw_conductances, "kg-conductances", xlabel="cluster", ylabel=""
         )
         self._judged = None  # the data of the conductances that are drawn
         self._vectors = [
@@ -114,9 +114,14 @@ class SpectralView(View):
             return
         self._judged = self.state.shown
         self.describe()
+        order = [] if "kde" not in known else list(known["kde"].marks)
         self._conductances.show(
-            {method: found.conductances for method, found in judgements.items() if found}
+            {method: found.of(order) for method, found in judgements.items() if found}
         )
+
+    def _draw_conductances(self, conductances):
+        outcome = self.state.outcome("kde")
+        return draw_conductances(conductances, [] if outcome is None else outcome.marks.values())
 
     def _place_in_eigenvectors(self):
         outcome = self.state.outcome("kde")
@@ -158,8 +163,8 @@ def in_eigenvectors(outcome, numbers):
     return vectors / np.maximum(np.abs(vectors).max(axis=0), 1e-300)
 
 
-def draw_conductances(conductances):
-    """Draw a group of bars for each cluster, one bar for each graph."""
+def draw_conductances(conductances, marks=()):
+    """Draw a group of bars for each cluster, under its mark, one bar for each graph."""
     bars = [
         (
             cluster + 1 + (i - 0.5) * BAR_WIDTH - BAR_WIDTH / 2,
@@ -174,7 +179,8 @@ def draw_conductances(conductances):
     ]
     n_clusters = max(map(len, conductances.values()), default=1)
     step = -(-n_clusters // LABELED_CLUSTERS)
-    ticks = [(i, str(i)) for i in range(1, n_clusters + 1) if i == 1 or i % step == 0]
+    marks = dict(enumerate(marks, 1))
+    ticks = [(i, marks.get(i, f"{i}")) for i in range(1, n_clusters + 1) if i == 1 or i % step == 0]
     drawn = hv.Rectangles(bars, vdims=["color"]).opts(color="color", line_color=None, xticks=ticks)
     top = max(0.01, *[bar[3] for bar in bars])  # nearly perfect clusters have low bars
     numbers = [((bar[0] + bar[2]) / 2, bar[3] + 0.04 * top, _in_short(bar[3])) for bar in bars]

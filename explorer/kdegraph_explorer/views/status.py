@@ -8,6 +8,7 @@ import panel_material_ui as pmui
 from ..assets import style_sheet
 from .base import Part
 from .decided import CLEAR
+from .describe import counted
 from .markup import Markup, Text, styled_text
 from .widgets import button, row
 
@@ -69,8 +70,10 @@ class Status(Part):
         size = f"{n:,} point{'s' * (n != 1)} in {d} dimension{'s' * (d != 1)}"
         words = f"{state.dataset.name}: {size}"
         if state.shown is state.dataset and (outcome := state.outcome("kde")) is not None:
-            words += f", {outcome.n_clusters} cluster{'s' * (outcome.n_clusters != 1)}"
-            if outcome.confidence is not None:
+            words += f", {counted(outcome.n_shown, 'cluster')}"
+            if outcome.edited:
+                words += f" (edited by hand; {outcome.n_clusters} computed)"
+            elif outcome.confidence is not None:
                 low = "low " * (outcome.vote is not None and outcome.confidence < CLEAR)
                 words += f" (automatic, {low}confidence {outcome.confidence:.2f})"
             words += f", so far from {outcome.graph.n_rounds} rounds" * state.result.coarse

@@ -10,6 +10,7 @@ from ..results import METHODS
 from ..session import explain
 from .base import Part
 from .browser import Browser, Connection
+from .describe import counted
 from .keys import SHORTCUTS, help_text
 from .markup import Text, styled_text
 from .widgets import NAMED_BY_ITS_WORDS, FileButton, Select, button, dialog
@@ -171,7 +172,7 @@ class Toolbar(Part):
         words = [state.error] if state.error else []
         for method, name in METHODS.items():
             if not state.error and (outcome := state.outcome(method)) is not None:
-                words.append(f"{name}: {outcome.n_clusters} clusters")
+                words.append(f"{name}: {counted(outcome.n_shown, 'cluster')}")
         if len(state.selection):
             words.append(f"{len(state.selection):,} points selected")
         self.browser.said = "; ".join(words)

@@ -141,9 +141,10 @@ class WhyView(View):
         """Offer the clusters, and the selection if there is one."""
         options = {}
         if outcome is not None:
-            for number in np.unique(outcome.colors).tolist():
+            for number in outcome.clusters:
                 name = self.state.named.get(number)
-                options[f"Cluster {number + 1}" + (f": {name}" if name else "")] = number
+                words = self.state.mark(number) + (f": {name}" if name else "")
+                options[f"Cluster {words}"] = number
             if n_selected := len(self.state.selection):
                 options[f"The selection: {counted(n_selected, 'row')}"] = SELECTION
         value = self.choice.value
@@ -245,4 +246,6 @@ class WhyView(View):
 
     def _name(self):
         if self._compared is self._made_of and self.choice.value != SELECTION:
-            self.state.name_cluster(self.choice.value, self._contrast.description.name)
+            self.state.name_cluster(self.choice.value, cleaned(self._contrast.description.name))
+            if self.state.refused:
+                self._words.content = self.state.refused
