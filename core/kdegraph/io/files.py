@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from kdegraph.io import arrays, arrow, cells, excel, formats, text
+from kdegraph.io import arrays, arrow, cells, formats, text
 from kdegraph.io.dataset import Dataset
 from kdegraph.io.limits import ADVICE, MAX_BYTES
 from kdegraph.io.pictures import MAX_PIXELS, Picture, read_picture
@@ -31,7 +31,7 @@ _READERS: dict[str, Callable[..., Table | Picture]] = {
     "ply": formats.read_ply,
     "pcd": formats.read_pcd,
     "fcs": formats.read_fcs,
-    "xlsx": excel.read_xlsx,
+    "xlsx": formats.read_xlsx,
     "h5ad": cells.read_h5ad,
     "png": partial(read_picture, kind="PNG"),
     "jpeg": partial(read_picture, kind="JPEG"),
