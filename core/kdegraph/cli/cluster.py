@@ -125,8 +125,12 @@ def _cluster_by_tiles(file, clusters, output, store, workers, given, quiet):
         labels = result.labels.compute()
         if path is not None:
             _output.write_columns(path, {"label": labels})
+    (n_points, n_columns), words = graph.points.shape, _build.describe_kernel(graph)
+    words = f"{words}{graph.n_rounds} rounds"
+    title, text = _build.line_on_graph(words, graph.n_edges, n_points)
     lines = [
-        *_tiles.lines_on_graph(file, graph),
+        ("data", f"{file}: {n_points:,} points, {n_columns} columns"),
+        (title, f"{text}, {graph.n_blocks} tiles"),
         *_lines_on_clusters(result, labels, _how(clusters)),
     ]
     return lines, _facts(file, result, labels) | {"labels": labels}

@@ -58,7 +58,9 @@ def represent(rows, n, eigenvalues, k, kind):
     degrees in units of their mean, of U for "plain", and of either for the others.
     """
     if kind in FADING:
-        rows *= _fade(eigenvalues, k) ** FADING[kind]
+        beyond = eigenvalues[k:]
+        ratio = eigenvalues[k - 1] / np.maximum(beyond, MAX_ZERO)
+        rows[:, k:] *= np.where(beyond > MAX_ZERO, ratio, 1) ** FADING[kind]
     if kind in ("soft", "softer", "row"):
         lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
         rows /= np.where(lengths > 0, lengths, 1.0)[:, None]
@@ -71,11 +73,3 @@ def limits(largest):
     mean square, for the kind "degree".
     """
     return np.where(largest > 1e3, 1e3 / largest, 1.0)
-
-
-def _fade(eigenvalues, k):
-    """Return factors of the eigenvectors: 1 for the first k, then ``lambda_k / lambda_i``."""
-    factors = np.ones(eigenvalues.size)
-    beyond = eigenvalues[k:]
-    factors[k:] = np.where(beyond > MAX_ZERO, eigenvalues[k - 1] / np.maximum(beyond, MAX_ZERO), 1)
-    return factors

@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse
 
-from kdegraph.adjacency import weighted_rows
-from kdegraph.drawn import Drawn, transposed
+from kdegraph.adjacency import Drawn, transposed, weighted_rows
 from kdegraph.edge_weights import EdgeLaw
 from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.local_scale import ONE_BANDWIDTH, LocalScale
@@ -26,12 +25,14 @@ from kdegraph.sampling import near, rejection
 from kdegraph.sampling.choice import choose_sampler
 from kdegraph.sampling.rejection import TargetGroups, group_targets
 from kdegraph.tiles import scheduler
-from kdegraph.tiles.folder import DESCRIPTION, Folder, checksum
-from kdegraph.tiles.order import (
+from kdegraph.tiles.folder import (
     DEGREES,
+    DESCRIPTION,
     ORDER,
     RESULT,
+    Folder,
     Order,
+    checksum,
     n_tiles,
     number_of_tiles,
     read_order,

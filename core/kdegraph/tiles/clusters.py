@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from kdegraph.clustering.conductance import quotients
 from kdegraph.clustering.embedding import limits, represent
 from kdegraph.clustering.partition import (
     Clustering,
@@ -10,6 +9,7 @@ from kdegraph.clustering.partition import (
     largest_components,
     least_component,
     numbered_by_first_member,
+    quotients,
 )
 from kdegraph.clustering.rounding import choose_rows, extremes, predict
 from kdegraph.eigengap import AUTO_EIGENVALUES, suggest_n_clusters
@@ -19,10 +19,9 @@ from kdegraph.spectral.checked_graph import check_smallest_component
 from kdegraph.spectral.solver.coarse import MIN_VERTICES
 from kdegraph.spectral.solver.rayleigh_ritz import MIN_DIVISOR
 from kdegraph.tiles import points, scheduler
-from kdegraph.tiles.folder import Folder
+from kdegraph.tiles.folder import ORDER, Folder, n_tiles, span
 from kdegraph.tiles.graph import stored_by_blocks
 from kdegraph.tiles.matrix import COMPONENTS, lengths_of, make_matrix, rows_of
-from kdegraph.tiles.order import ORDER, n_tiles, span
 from kdegraph.tiles.spectrum import NAME, RESULT, Eigenproblem, computation, read_spectrum
 
 # The step with the labels of all vertices: in the tree's order, and in their own.

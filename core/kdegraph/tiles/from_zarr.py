@@ -25,7 +25,7 @@ from kdegraph.runtime.memory import check_memory
 from kdegraph.runtime.progress import StageTimer
 from kdegraph.tiles import scheduler
 from kdegraph.tiles.build import fields_of_rows, write_result
-from kdegraph.tiles.order import (
+from kdegraph.tiles.folder import (
     DEGREES,
     ORDER,
     RESULT,

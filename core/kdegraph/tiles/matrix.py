@@ -23,7 +23,7 @@ from kdegraph.spectral.solver.coarse import (
     runs_in_space,
 )
 from kdegraph.tiles import points, scheduler
-from kdegraph.tiles.order import ORDER, n_tiles, span
+from kdegraph.tiles.folder import ORDER, n_tiles, span
 
 # The steps with the degrees, the connected components, and the node of every vertex.
 DEGREES, COMPONENTS, NODES = "row-sums", "components", "nodes"
