@@ -9,7 +9,6 @@ from kdegraph.cli._progress import progress_line
 from kdegraph.runtime.replacing import writing
 
 EXTENSIONS = (".csv", ".parquet", ".npy")
-ALSO_POSSIBLE = 0.1  # the share of all weights with which another number of clusters is named
 
 
 @click.command()
@@ -231,7 +230,8 @@ def _how(clusters, decision=None):
         return "given"
     if decision is None:
         return "by the eigengap"
-    others = ", ".join(str(k) for k, share in decision.candidates[1:] if share >= ALSO_POSSIBLE)
+    # Other numbers are named if they have a tenth of all weights.
+    others = ", ".join(str(k) for k, share in decision.candidates[1:] if share >= 0.1)
     return f"confidence {decision.confidence:.2f}" + (f"; or {others}" if others else "")
 
 

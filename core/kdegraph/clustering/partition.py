@@ -6,9 +6,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kdegraph.clustering.embedding import embed
 from kdegraph.clustering.out_of_sample import join_outliers
-from kdegraph.clustering.rounding import LAYOUT_DIMENSIONS
+from kdegraph.clustering.rounding import LAYOUT_DIMENSIONS, embed
 from kdegraph.eigengap import AUTO_EIGENVALUES, suggest_n_clusters
 from kdegraph.geometry.units import unit_scale
 from kdegraph.layout import place

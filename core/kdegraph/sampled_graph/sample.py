@@ -29,10 +29,6 @@ from kdegraph.scaled_kernel import (
 )
 from kdegraph.validation import LOCAL_WORDS
 
-# Bytes of memory for each neighbor that is drawn, from drawing it to its edge in the graph.
-BYTES_PER_DRAW = {"mixture": 120, "recursive": 100}
-BYTES_PER_DRAW_ON_TREE = 40
-
 
 def sample_graph(X, options, stages, sample_weight=None):
     """Sample a graph with the requested sampler, or with the one that `sampling.choice` chooses.
@@ -81,7 +77,8 @@ def _sample_from_lists(X, options, stages, sample_weight):
 
 def _check_memory(n, n_rounds, sampler):
     """Raise a MemoryError before neighbors are drawn if their graph does not fit."""
-    n_bytes = n * n_rounds * BYTES_PER_DRAW.get(sampler, BYTES_PER_DRAW_ON_TREE)
+    # For each neighbor that is drawn, from drawing it to its edge in the graph.
+    n_bytes = n * n_rounds * {"mixture": 120, "recursive": 100}.get(sampler, 40)
     need = f"a graph of {n:,} points with {n_rounds:,} rounds needs"
     check_memory(n_bytes, need, "use fewer n_rounds, or a store, which keeps the graph on disk")
 

@@ -52,20 +52,14 @@ def choose_sampler(kernel, tree, eps, sampler):
     if sampler == "near" or kernel.local.is_local:
         return "near", None
     method = choose_for_degrees(kernel, tree, eps)
-    if sampler == "auto" and _is_narrow(kernel, tree, eps, method.cost):
-        return "near", None
+    if sampler == "auto":
+        n, d = tree.points.shape
+        cost_of_value = DIRECT_COSTS.pair + DIRECT_COSTS.pair_per_dimension * d
+        # A very wide kernel has far nodes in place of near sources, but then the degrees are large.
+        most = NEAR_SHARE * method.cost / (n * cost_of_value)
+        if near.has_few_sources(kernel, tree, eps, most):
+            return "near", None
     return "rejection", method
-
-
-def _is_narrow(kernel, tree, eps, cost_of_degrees):
-    """Return whether points have few near sources, given the estimated cost of the degrees.
-
-    A very wide kernel has far nodes in place of near sources, but then the degrees are large.
-    """
-    n, d = tree.points.shape
-    cost_of_value = DIRECT_COSTS.pair + DIRECT_COSTS.pair_per_dimension * d
-    most = NEAR_SHARE * cost_of_degrees / (n * cost_of_value)
-    return near.has_few_sources(kernel, tree, eps, most)
 
 
 def suggest_n_rounds(kernel: Kernel, tree: Tree):

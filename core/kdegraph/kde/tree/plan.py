@@ -25,14 +25,6 @@ SMALL_GROUP = 64
 # for the whole group would be too loose.
 WIDE_RADIUS = 1.0
 
-# Radii of groups that are considered, in units of sigma; 0 for small groups only.
-GROUP_RADII = (0.0, 0.12, 0.18, 0.25, 0.35, 0.5, 0.7, 1.0)
-
-# Groups of targets on which the cost of a plan is estimated. With four of them it was up to 6 times
-# too low where density is uneven, as the least of several estimates is taken. With these, all
-# estimates take about a hundredth of the sum over 1,000,000 points in five dimensions.
-PLAN_TARGETS = 32
-
 
 @dataclass(frozen=True)
 class Plan:
@@ -90,12 +82,15 @@ def choose_plan(kernel: Kernel, tree: Tree, eps: float, n_targets: int) -> Plan:
     is added up.
     """
     best, previous = Plan(0.0, math.inf), None
-    for radius in GROUP_RADII:
+    for radius in (0.0, 0.12, 0.18, 0.25, 0.35, 0.5, 0.7, 1.0):
         groups = Partition.of(tree, kernel.inverse_sigma, radius)
         if previous is not None and np.array_equal(groups.nodes, previous):
             continue
         previous = groups.nodes
-        picked = np.linspace(0, previous.size - 1, min(PLAN_TARGETS, previous.size)).astype(int)
+        # With four groups of targets the cost was up to 6 times too low where density is uneven, as
+        # the least of several estimates is taken. With 32, all estimates take about a hundredth of
+        # the sum over 1,000,000 points in five dimensions.
+        picked = np.linspace(0, previous.size - 1, min(32, previous.size)).astype(int)
         per_target = _estimate(kernel.code, kernel.inverse_sigma, tree, groups, picked, eps)
         cost = per_target * (n_targets / picked.size)
         if cost < best.cost:
