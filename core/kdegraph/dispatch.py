@@ -133,16 +133,9 @@ def spectrum(
         found = spectrum_by_tiles(adjacency, n_components, seed, smallest_component, progress)
         if found is not None:
             return found
-    return compute_spectrum(
-        adjacency,
-        n_components,
-        seed=seed,
-        tol=tol,
-        max_products=max_products,
-        smallest_component=smallest_component,
-        approximate=approximate,
-        progress=progress,
-    )
+    options = seed, smallest_component, approximate, progress
+    limits = {"tol": tol, "max_products": max_products}
+    return compute_spectrum(adjacency, n_components, *options, **limits)
 
 
 @responsive

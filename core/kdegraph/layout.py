@@ -103,14 +103,8 @@ def graph_layout(
     most = graph.n_in_components(graph.smallest_component("auto"))
     eigenvectors = np.empty((graph.n, 0))
     if most > 1:
-        eigenvectors = compute_spectrum(
-            graph,
-            min(n_components + 1, most),
-            seed=seed,
-            smallest_component="auto",
-            approximate=True,
-            progress=progress,
-        ).eigenvectors
+        k = min(n_components + 1, most)
+        eigenvectors = compute_spectrum(graph, k, seed, "auto", True, progress).eigenvectors
     return place(graph, eigenvectors, n_components, seed, stage_progress(progress, "layout"))
 
 

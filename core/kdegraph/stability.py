@@ -140,7 +140,7 @@ def compare(fit, candidates, n_clusters) -> list[Replicates]:
     """Return replicates at the most stable scale, then at those that are nearly as stable.
 
     ``fit(scale, number)`` returns what replicate `number` finds at a scale, see `Replicates`.
-    Scales at which the graph does not have so many clusters are left out.
+    Scales at which the graph has fewer clusters are skipped.
 
     Raises
     ------
@@ -262,7 +262,7 @@ def _matched(labels, reference, n_labels):
 
 def _winners(matched, labels, n_labels):
     """Return the label with most votes for each point; the present one where it is among these, or
-    where nobody would have it any more.
+    where no point would have it any more.
     """
     votes = np.zeros((labels.size, n_labels), np.uint8)
     points = np.arange(labels.size)

@@ -36,7 +36,7 @@ class LocalScale(NamedTuple):
 
     @property
     def is_local(self) -> bool:
-        """Whether there is anything to rescale."""
+        """True if there is anything to rescale."""
         return self.factor.size > 0
 
     def at(self, points: NDArray[np.int64] | slice) -> "LocalScale":

@@ -102,18 +102,17 @@ def warn_of_residuals(residuals, n_products):
 def compute_spectrum(
     adjacency,
     n_components,
-    *,
     seed=0,
-    tol=1e-4,
-    max_products=None,
     smallest_component=1,
     approximate=False,
     progress=None,
+    **limits,
 ):
     """Compute the `Spectrum` of a graph in memory.
 
-    The parameters are those of `kdegraph.spectrum`, which have been checked there. The connected
-    components give the eigenvectors of eigenvalue 0, and `_nonzero_eigenpairs` finds the others.
+    The parameters are those of `kdegraph.spectrum`, which have been checked there; the `limits` are
+    `tol` and `max_products`. The connected components give the eigenvectors of eigenvalue 0, and
+    `_nonzero_eigenpairs` finds the others.
     """
     reuse_freed_memory()
     graph = check_adjacency(adjacency, progress=stage_progress(progress, "components"))
@@ -132,7 +131,7 @@ def compute_spectrum(
             null_vector,
             max(min_size, 2),
             k - n_zero,
-            partial(solve, tol=tol, max_products=max_products),
+            partial(solve, **limits),
             approximate,
             np.random.default_rng(seed),
             stage_progress(progress, "eigenvectors"),

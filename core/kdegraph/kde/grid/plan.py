@@ -59,11 +59,11 @@ class Grid:
         return math.prod(self.lattice.shape.tolist())
 
     def stride(self, axis: int) -> int:
-        """By how much the number of a box grows from one box to the next along an axis."""
+        """Return the difference between the numbers of two neighboring boxes along an axis."""
         return math.prod(self.lattice.shape[axis + 1 :].tolist())
 
     def near(self, numbers: NDArray[np.int64], axis: int) -> NDArray[np.bool_]:
-        """Which boxes are within reach of the boxes `numbers` along an axis, (n_boxes,)."""
+        """Return a mask, (n_boxes,), of the boxes within reach of some boxes along an axis."""
         mark = np.zeros(self.n_boxes, bool)
         n_along, stride = self.lattice.shape[axis], self.stride(axis)
         mark_neighbors(numbers, n_along, stride, self.translations.reach, mark)

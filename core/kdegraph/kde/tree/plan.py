@@ -28,7 +28,7 @@ WIDE_RADIUS = 1.0
 
 @dataclass(frozen=True)
 class Plan:
-    """How to compute a kernel sum on the tree."""
+    """The groups of a kernel sum on the tree."""
 
     radius: float  # largest radius of a group in units of sigma; 0 for small groups only
     cost: float  # estimated cost in ns of one core
@@ -51,7 +51,7 @@ class Partition(NamedTuple):
 
     @property
     def wide(self) -> NDArray[np.bool_]:
-        """Which groups are so wide that their targets are treated one by one."""
+        """Mask of the groups that are so wide that their targets are treated one by one."""
         return self.radii > WIDE_RADIUS
 
 
