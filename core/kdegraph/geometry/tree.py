@@ -66,6 +66,45 @@ class Tree(NamedTuple):
             halves = (self.high / 2 - self.low / 2) * inverse_sigma
             return np.sqrt(np.einsum("kc,kc->k", halves, halves))
 
+    def largest_nodes(self, mask: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return the nodes of a mask, (n_nodes,), that lie in no other node of it, from left to
+        right.
+        """
+        inside = np.zeros(self.start.size, bool)
+        for level in range(1, self.n_levels):
+            nodes = np.arange(2**level - 1, 2 ** (level + 1) - 1)
+            parents = (nodes - 1) // 2
+            inside[nodes] = inside[parents] | mask[parents]
+        nodes = np.flatnonzero(mask & ~inside)
+        return nodes[np.argsort(self.start[nodes])]
+
+    def units(self, nodes: NDArray[np.int64]) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+        """Return `start`, `stop`, `low` and `high` of some disjoint nodes and of all points outside
+        of them, each of which is a unit of its own, from left to right.
+        """
+        covered = np.zeros(len(self.points) + 1, np.int64)
+        covered[self.start[nodes]] += 1
+        covered[self.stop[nodes]] -= 1
+        single = np.flatnonzero(np.cumsum(covered[:-1]) == 0)
+        start = np.concatenate([self.start[nodes], single])
+        stop = np.concatenate([self.stop[nodes], single + 1])
+        low = np.concatenate([self.low[nodes], self.points[single]])
+        high = np.concatenate([self.high[nodes], self.points[single]])
+        order = np.argsort(start)
+        return start[order], stop[order], low[order], high[order]
+
+    def reduced(self, function: np.ufunc, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Reduce the values of the points of each node by a ufunc, such as `np.add`, (n_nodes,).
+
+        This goes upward from the leaves, as differences of running sums would lose small values.
+        """
+        out = np.empty(self.start.size)
+        out[self.first_leaf :] = function.reduceat(values, self.start[self.first_leaf :])
+        for level in range(self.n_levels - 2, -1, -1):
+            nodes = np.arange(2**level - 1, 2 ** (level + 1) - 1)
+            out[nodes] = function(out[2 * nodes + 1], out[2 * nodes + 2])
+        return out
+
     def original(self, neighbors: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return neighbors by the numbers of the points: row i is that of ``X[i]``, with indices
         into ``X``. Row i of `neighbors` is that of ``points[i]``, with positions in the tree's
