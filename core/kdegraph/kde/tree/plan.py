@@ -25,6 +25,9 @@ SMALL_GROUP = 64
 # for the whole group would be too loose.
 WIDE_RADIUS = 1.0
 
+# Radii of groups that are considered, in units of sigma; 0 for small groups only.
+GROUP_RADII = (0.0, 0.12, 0.18, 0.25, 0.35, 0.5, 0.7, 1.0)
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -59,7 +62,7 @@ def choose_plan(kernel: Kernel, tree: Tree, eps: float, n_targets: int) -> Plan:
     is added up.
     """
     best, previous = Plan(0.0, math.inf), None
-    for radius in (0.0, 0.12, 0.18, 0.25, 0.35, 0.5, 0.7, 1.0):
+    for radius in GROUP_RADII:
         groups = Partition.of(tree, kernel.inverse_sigma, radius)
         if previous is not None and np.array_equal(groups.nodes, previous):
             continue
