@@ -72,11 +72,11 @@ class Tree(NamedTuple):
         """
         inside = np.zeros(self.start.size, bool)
         for level in range(1, self.n_levels):
-            nodes = np.arange(2**level - 1, 2 ** (level + 1) - 1)
-            parents = (nodes - 1) // 2
-            inside[nodes] = inside[parents] | mask[parents]
+            first = 2**level - 1  # the first node of the level
+            parents = slice(first // 2, first)
+            inside[first : 2 * first + 1] = np.repeat(inside[parents] | mask[parents], 2)
         nodes = np.flatnonzero(mask & ~inside)
-        return nodes[np.argsort(self.start[nodes])]
+        return nodes[np.argsort(self.start[nodes], kind="stable")]
 
     def units(self, nodes: NDArray[np.int64]) -> tuple[NDArray, NDArray, NDArray, NDArray]:
         """Return `start`, `stop`, `low` and `high` of some disjoint nodes and of all points outside
@@ -90,7 +90,7 @@ class Tree(NamedTuple):
         stop = np.concatenate([self.stop[nodes], single + 1])
         low = np.concatenate([self.low[nodes], self.points[single]])
         high = np.concatenate([self.high[nodes], self.points[single]])
-        order = np.argsort(start)
+        order = np.argsort(start, kind="stable")  # fast, as both parts are in order
         return start[order], stop[order], low[order], high[order]
 
     def reduced(self, function: np.ufunc, values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -100,9 +100,10 @@ class Tree(NamedTuple):
         """
         out = np.empty(self.start.size)
         out[self.first_leaf :] = function.reduceat(values, self.start[self.first_leaf :])
-        for level in range(self.n_levels - 2, -1, -1):
-            nodes = np.arange(2**level - 1, 2 ** (level + 1) - 1)
-            out[nodes] = function(out[2 * nodes + 1], out[2 * nodes + 2])
+        for level in range(self.n_levels - 1, 0, -1):
+            first = 2**level - 1  # the first node of the level
+            children = out[first : 2 * first + 1]
+            out[first // 2 : first] = function(children[::2], children[1::2])
         return out
 
     def original(self, neighbors: NDArray[np.int32]) -> NDArray[np.int32]:
