@@ -1,5 +1,6 @@
 """Count the clusters of points, where their number is not given."""
 
+import itertools
 from collections import Counter
 from collections.abc import Callable
 
@@ -36,7 +37,6 @@ SCALES = (Scale("auto"), Scale("moderate", 20.0), Scale("moderate", 40.0), Scale
 LAYOUTS = (Scale("moderate", 20.0), Scale("moderate", 40.0))
 MAX_COUNTED = 3_000  # points whose clusters are counted; a random sample stands for more
 N_EIGENVALUES = 101
-MAX_PILES = 5  # points with at most so many different places are clusters, one at each place
 MAX_ROWS = 1_000  # of the eigenvectors that decide
 MEAN_SIZE = 4  # points of a cluster, on average, at least: others are found among single points
 
@@ -122,36 +122,35 @@ def count_clusters(
     weight = check_sample_weight(sample_weight, len(points))
     options = {"seed": seed, "progress": progress}
     if is_pixel_grid(points):
-        return SuggestedNumber(bounds.nearest(_count_segments(points, weight, options)))
-    n_piles = len(duplicate_groups(points)[1])
-    if n_piles <= MAX_PILES and MEAN_SIZE * n_piles <= len(points):
+        n, scale = SEGMENT_EIGENVALUES, Scale(pixel_sigma(points))
+        found = _spectrum(points, weight, scale, n, n, options)
+        n_segments = 1 if found is None else suggest_n_clusters(found.eigenvalues, photograph=True)
+        return SuggestedNumber(bounds.nearest(n_segments))
+    n_piles = len(duplicate_groups(points)[1])  # different places: a few are a cluster each
+    if n_piles <= 5 and MEAN_SIZE * n_piles <= len(points):
         return SuggestedNumber.by_weight({bounds.nearest(n_piles): 1.0})
     if len(points) > MAX_COUNTED:
         chosen = np.random.default_rng(seed).choice(len(points), MAX_COUNTED, replace=False)
         points, weight = points[chosen], None if weight is None else weight[chosen]
     points = reduced(points)
     with keeping_lists(points):
-        clouds = _clouds(points, weight, options)
-        spectra = (found for cloud in clouds for found in _spectra(cloud, weight, options))
-        return number_from(spectra, bounds, MAX_ROWS)
-
-
-def _clouds(points, weight, options):
-    """Yield the points and, if they are in many dimensions, layouts of them."""
-    yield points
-    if points.shape[1] > MAX_PLAIN_DIMENSIONS:
-        for scale in LAYOUTS:
-            if scale.suits(len(points)):
-                graph = _graph(points, weight, scale, options)
-                yield graph_layout(graph, **options)
+        return number_from(_spectra(points, weight, options), bounds, MAX_ROWS)
 
 
 def _spectra(points, weight, options):
-    """Yield the spectra of the graphs of the points at each scale."""
-    with keeping_lists(points):
-        for scale in SCALES:
-            if scale.suits(len(points)):
-                yield _spectrum(points, weight, scale, N_EIGENVALUES, 3, options)
+    """Yield the spectra of graphs at each scale: those of the points and, if these are in many
+    dimensions, of their layouts.
+    """
+    layouts = (
+        graph_layout(_graph(points, weight, scale, options), **options)
+        for scale in LAYOUTS
+        if points.shape[1] > MAX_PLAIN_DIMENSIONS and scale.suits(len(points))
+    )
+    for cloud in itertools.chain([points], layouts):
+        with keeping_lists(cloud):
+            for scale in SCALES:
+                if scale.suits(len(cloud)):
+                    yield _spectrum(cloud, weight, scale, N_EIGENVALUES, 3, options)
 
 
 def number_from(spectra, bounds, max_rows=None) -> SuggestedNumber:
@@ -169,15 +168,6 @@ def number_from(spectra, bounds, max_rows=None) -> SuggestedNumber:
             squares = {k: weight**2 for k, weight in weights.items()}
         total.update({k: square / sum(squares.values()) for k, square in squares.items()})
     return SuggestedNumber.by_weight(total)
-
-
-def _count_segments(points, weight, options):
-    """Return the number of segments of a picture."""
-    n = SEGMENT_EIGENVALUES
-    found = _spectrum(points, weight, Scale(pixel_sigma(points)), n, n, options)
-    if found is None:
-        return 1
-    return suggest_n_clusters(found.eigenvalues, photograph=True)
 
 
 def _spectrum(points, weight, scale, n_eigenvalues, least, options):

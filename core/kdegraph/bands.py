@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 GAP = 0.02  # between two bands, as a share of all points
 BLOCK = 0.3  # half of the width of a band at a scale, as a share of the way to the next scale
-CHANGING = 0.6  # opacity of points that change their cluster, as a share of that of those that stay
 N_STEPS = 13  # places at which a curve between two scales is drawn
 
 
@@ -102,7 +101,7 @@ def outlines(
             x = np.linspace(places[i] + half, places[i + 1] - half, N_STEPS)
             for a, b, low, high in _flows(numbered[i : i + 2], *stacks[i : i + 2]):
                 visible = opacity(min(stability[i, a], stability[i + 1, b]))
-                visible *= 1.0 if a == b else CHANGING
+                visible *= 1.0 if a == b else 0.6  # points that change their cluster are paler
                 found.append(Outline(a, i, b, visible, x, low, high))
     return found
 

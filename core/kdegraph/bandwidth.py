@@ -82,7 +82,11 @@ def estimate_sigma(
         sigma = _mean_distance_of_points(X, order, starts, k, rng)
         if sigma > 0:
             return sigma
-    sigma = _mean_distance_of_places(places, k, rng)
+    if has_many_dimensions(places):
+        sigma = sigma_of_lists(near_neighbors(places, k), k)
+    else:
+        everything = np.arange(len(places))
+        sigma = _mean_distance_of_points(places, everything, everything, k, rng)
     return sigma if sigma > 0 else 1.0
 
 
@@ -120,16 +124,6 @@ def _distinct_values(X):
     columns = X.tocsc()
     for values in np.split(columns.data, columns.indptr[1:-1]):
         yield np.unique(values if len(values) == len(X) else np.append(values, 0.0))
-
-
-def _mean_distance_of_places(places, k, rng):
-    """Return the bounded mean distance from (a sample of) points that all differ to their k-th
-    nearest other point; 0.0 for a single point.
-    """
-    if has_many_dimensions(places):
-        return sigma_of_lists(near_neighbors(places, k), k)
-    everything = np.arange(len(places))
-    return _mean_distance_of_points(places, everything, everything, k, rng)
 
 
 def _mean_distance_of_points(X, order, starts, k, rng):

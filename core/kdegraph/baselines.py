@@ -1,6 +1,4 @@
-"""What the KDE similarity graph is compared with: the full kernel graph, k-NN graphs, and the usual
-guess of the bandwidth.
-"""
+"""Baselines for the sampled similarity graph: the full kernel graph, and k-NN graphs."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from kdegraph.automatic import count_clusters
 from kdegraph.bandwidth import is_pixel_grid, pixel_sigma
-from kdegraph.clustering.conductance import conductance
-from kdegraph.clustering.partition import Clustering
+from kdegraph.clustering.partition import Clustering, conductance
 from kdegraph.dispatch import spectral_clustering
 from kdegraph.eigengap import Bounds, SuggestedNumber, suggest_n_clusters
 from kdegraph.geometry.neighbor_forest import keeping_lists
@@ -20,7 +19,7 @@ from kdegraph.graph import similarity_graph
 from kdegraph.graph_parameters import Scale
 from kdegraph.metrics import points_of
 from kdegraph.principal import PrincipalComponents
-from kdegraph.runtime.progress import StageTimer, responsive
+from kdegraph.runtime.progress import StageTimer, held_progress, responsive
 from kdegraph.stability import (
     N_REPLICATES,
     SURE,
@@ -57,13 +56,6 @@ class Settings(NamedTuple):
     graph: dict[str, Any] = {}  # noqa: RUF012 (never changed)
     clusters: dict[str, Any] = {}  # noqa: RUF012 (never changed)
     bounds: Bounds = Bounds()
-
-    def for_part(self, chosen) -> "Settings":
-        """Return the settings for some of the points: with their weights."""
-        weight = self.graph.get("sample_weight")
-        if weight is None:
-            return self
-        return self._replace(graph=self.graph | {"sample_weight": weight[chosen]})
 
 
 class Decision(NamedTuple):
@@ -268,7 +260,7 @@ def _with_number(points, settings, seed, stages):
         max_clusters=most,
         sample_weight=settings.graph.get("sample_weight"),
         seed=seed,
-        progress=_part_done(stages, 0.0),
+        progress=held_progress(stages.progress, 0.0),
     )
     return settings._replace(n_clusters=int(number)), number
 
@@ -276,14 +268,16 @@ def _with_number(points, settings, seed, stages):
 def _one_graph(scale, whole, settings, seed, stages):
     """Return the clusters of one graph of all points."""
     stages.enter("clusters")
-    return cluster_at(scale, whole, settings, seed, _part_done(stages, 0.0))
+    return cluster_at(scale, whole, settings, seed, held_progress(stages.progress, 0.0))
 
 
 def _compare_scales(points, settings, seed, perplexity, stages):
     """Return replicates of the points, or of a sample of them, at the most stable scales."""
     stages.enter("scales")
     part, chosen = part_to_compare(points, seed)
-    settings = settings.for_part(chosen)
+    weight = settings.graph.get("sample_weight")
+    if weight is not None:
+        settings = settings._replace(graph=settings.graph | {"sample_weight": weight[chosen]})
     candidates = scales(len(part), perplexity)
     if settings.n_clusters == 1:
         candidates = candidates[:1]
@@ -316,12 +310,7 @@ def _counting(points, settings, seed, n, stages):
     several = embeddings_for(points.shape[1], settings.clusters.get("assign_labels"))
 
     def fit(scale, number):
-        report = _part_done(stages, next(done) / n)
+        report = held_progress(stages.progress, next(done) / n)
         return cluster_at(scale, points, settings, seed + number, report, embeddings=several)
 
     return fit
-
-
-def _part_done(stages, part):
-    """Return a `progress` for a step of a stage, at each report of which `part` is reported."""
-    return stages.progress and (lambda name, fraction: stages.report(part))

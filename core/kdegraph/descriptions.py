@@ -18,8 +18,6 @@ __all__ = ["ClusterDescription", "ClusterDescriptions", "Difference", "describe_
 
 # The least effects with these names: probabilities of superiority of 0.71, 0.64 and 0.56.
 STRENGTHS = {"large": 0.42, "medium": 0.28, "small": 0.12}
-N_NAMED = 2  # differences in the name of a cluster
-FEWEST_IN_RANGE = 20  # rows of a cluster, of which one is 5 %
 
 
 class Difference(NamedTuple):
@@ -218,7 +216,7 @@ def describe_clusters(
     found = []
     for i, group in enumerate(groups):
         ordered = sorted(differences[i], key=lambda one: -abs(one.effect))
-        strong = [one for one in ordered[:N_NAMED] if abs(one.effect) >= STRENGTHS["medium"]]
+        strong = [one for one in ordered[:2] if abs(one.effect) >= STRENGTHS["medium"]]
         name = ", ".join(one.words for one in strong)
         doubt = sureness[group] < SURE
         typical = np.lexsort((deviations[i], doubt))[:n_examples]
@@ -322,7 +320,7 @@ def _compare_numbers(column, known, groups):
             medians = [_quantile(column.values[rows], 0.5) for rows in (own, others)]
             kind = "low" if effect < 0 else "high"
             difference = Difference(column.name, float(effect), kind, "", *medians)
-            if len(own) >= FEWEST_IN_RANGE:
+            if len(own) >= 20:  # one of them is 5 %
                 within = _in_range(column.name, column.values[own], ordered)
                 difference = max(difference, within, key=lambda one: abs(one.effect))
         center = np.median(ranks[own]) if len(own) else np.nan

@@ -17,10 +17,6 @@ from kdegraph.validation import SparsePoints, check_count, check_points
 
 __all__ = ["Finding", "GraphWarning", "diagnose", "unequal_columns"]
 
-# Kernel degree, of half of the points, below which distances are concentrated: that of an effective
-# number of 5 neighbors, at 6.3 times the bandwidth.
-LEAST_DEGREE = 5 * math.exp(-40)
-
 
 def diagnose(
     adjacency: AdjacencyLike,
@@ -223,7 +219,8 @@ def concentrated(graph: SimilarityGraph) -> Finding | None:
         return None
     if graph.densities is not None or graph.sample_weight is not None:
         return None
-    if not 0 < np.median(graph.kernel_degrees) < LEAST_DEGREE:
+    # The degree of an effective number of 5 neighbors, at 6.3 times the bandwidth.
+    if not 0 < np.median(graph.kernel_degrees) < 5 * math.exp(-40):
         return None
     return Finding(
         "concentrated",

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,8 +14,6 @@ from kdegraph.spectral.checked_graph import AdjacencyLike, check_smallest_compon
 from kdegraph.spectral.spectrum import Spectrum, compute_spectrum
 from kdegraph.tiles import is_tiled
 from kdegraph.validation import check_choice, check_count, check_positive, check_seed
-
-EMBEDDINGS = ("soft", "softer", "degree", "row", "plain", "layout")
 
 
 @responsive
@@ -135,16 +133,9 @@ def spectrum(
         found = spectrum_by_tiles(adjacency, n_components, seed, smallest_component, progress)
         if found is not None:
             return found
-    return compute_spectrum(
-        adjacency,
-        n_components,
-        seed=seed,
-        tol=tol,
-        max_products=max_products,
-        smallest_component=smallest_component,
-        approximate=approximate,
-        progress=progress,
-    )
+    options = seed, smallest_component, approximate, progress
+    limits = {"tol": tol, "max_products": max_products}
+    return compute_spectrum(adjacency, n_components, *options, **limits)
 
 
 @responsive
@@ -273,28 +264,26 @@ def spectral_clustering(
     (2, True)
     """
     rounding = Rounding(
-        check_choice(embedding, "embedding", EMBEDDINGS),
+        check_choice(
+            embedding, "embedding", ("soft", "softer", "degree", "row", "plain", "layout")
+        ),
         assign_labels and check_choice(assign_labels, "assign_labels", ("kmeans", "cluster_qr")),
         check_count(n_init, "n_init"),
         0 if seed is None else check_seed(seed),
     )
     if rounding.embedding == "layout" and rounding.assign_labels == "cluster_qr":
         raise ValueError("assign_labels must be 'kmeans' or None for the embedding 'layout'")
-    options = n_clusters, rounding, smallest_component, spectrum, points, progress
-    if is_tiled(adjacency):
-        return _cluster_tiles(adjacency, *options)
-    return cluster(adjacency, *options)
-
-
-def _cluster_tiles(graph, n_clusters, rounding, smallest_component, spectrum, points, progress):
-    """Cluster a `TiledGraph`: tile by tile, or in memory where that is necessary."""
+    in_memory = rounding, smallest_component, spectrum, points, progress
+    if not is_tiled(adjacency):
+        return cluster(adjacency, n_clusters, *in_memory)
     from kdegraph.tiles.clusters import cluster_by_tiles
-    from kdegraph.tiles.graph import in_blocks
+    from kdegraph.tiles.graph import TiledGraph, in_blocks
 
+    graph = cast(TiledGraph, adjacency)
     if spectrum is None and points is None and rounding.embedding != "layout":
-        n_clusters = check_n_clusters(n_clusters, graph.n_vertices)
-        found = cluster_by_tiles(graph, n_clusters, rounding, smallest_component, progress)
+        number = check_n_clusters(n_clusters, graph.n_vertices)
+        found = cluster_by_tiles(graph, number, rounding, smallest_component, progress)
         if found is not None:
             return found
-    found = cluster(graph, n_clusters, rounding, smallest_component, spectrum, points, progress)
+    found = cluster(graph, n_clusters, *in_memory)
     return replace(found, labels=in_blocks(graph, found.labels))

@@ -11,7 +11,7 @@ from kdegraph.runtime.jit import jit
 
 
 class EdgeLaw(NamedTuple):
-    """What the weights are computed from, see `kdegraph.adjacency.weighted_adjacency`."""
+    """The quantities that weights depend on, see `kdegraph.adjacency.weighted_adjacency`."""
 
     # The kernel.
     code: int
@@ -25,7 +25,7 @@ class EdgeLaw(NamedTuple):
 
     @classmethod
     def of_kernel(cls, kernel, points, inverse_degrees, n_rounds, independent):
-        """The law of the edges between points with this kernel."""
+        """Return the law of the edges between points with this kernel."""
         return cls(
             kernel.code, kernel.inverse_sigma, kernel.local, points, inverse_degrees, n_rounds,
             bool(independent),

@@ -45,16 +45,6 @@ from kdegraph.validation import (
 
 __all__ = ["KDESpectralClustering"]
 
-# Parameters of `spectral_clustering` that are those of the estimator, too.
-CLUSTER_PARAMETERS = ("embedding", "assign_labels", "n_init", "smallest_component")
-
-
-def _as_dask(points):
-    """Return the points as a Dask array, for a graph that is made tile by tile."""
-    import dask.array as da
-
-    return da.from_array(points)
-
 
 class KDESpectralClustering(
     ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, BaseEstimator
@@ -315,7 +305,11 @@ class KDESpectralClustering(
             raise ValueError("sample_weight is for points in memory, not for Dask arrays")
         if check_choice(self.affinity, "affinity", AFFINITIES) == "kernel":
             points = self._check_points(X)
-            self._check_clusters(points)
+            if not isinstance(self.n_clusters, str):
+                reason = f"(the number of points), here {len(points)}"
+                check_count(self.n_clusters, "n_clusters", maximum=len(points), reason=reason)
+            if self.noise is not None:
+                check_noise(self.noise, points, one_graph=self._lazy or self.sigma is not None)
             found = self._decide(points, seed, check_sample_weight(sample_weight, len(points)))
             self._points = points if self._lazy else points.copy()
             self.sigma_, self.affinity_matrix_ = found.graph.sigma, found.graph.adjacency
@@ -357,14 +351,6 @@ class KDESpectralClustering(
         validate_data(self, X, skip_check_array=True)  # the number of features
         return mapped_points(X)
 
-    def _check_clusters(self, points):
-        """Check the number of clusters and `noise`, before the graph is made."""
-        if not isinstance(self.n_clusters, str):
-            reason = f"(the number of points), here {len(points)}"
-            check_count(self.n_clusters, "n_clusters", maximum=len(points), reason=reason)
-        if self.noise is not None:
-            check_noise(self.noise, points, one_graph=self._lazy or self.sigma is not None)
-
     def _cluster_precomputed(self, X, seed, sample_weight):
         """Return the clusters of a matrix of weights or distances."""
         if self.noise is not None:
@@ -381,14 +367,12 @@ class KDESpectralClustering(
 
     def _settings(self):
         """Return the parameters of the clusters and of the graph, without the bandwidths."""
+        of_graph = [name for name in ESTIMATOR_PARAMETERS if name not in Scale._fields]
+        of_clusters = ("embedding", "assign_labels", "n_init", "smallest_component")
         return Settings(
             self.n_clusters,
-            {
-                name: getattr(self, name)
-                for name in ESTIMATOR_PARAMETERS
-                if name not in Scale._fields
-            },
-            {name: getattr(self, name) for name in CLUSTER_PARAMETERS},
+            {name: getattr(self, name) for name in of_graph},
+            {name: getattr(self, name) for name in of_clusters},
             Bounds.checked(self.min_clusters, self.max_clusters),
         )
 
@@ -396,8 +380,9 @@ class KDESpectralClustering(
         """Return the clusters with the given bandwidths, or with the most stable ones."""
         settings = self._settings()
         settings.graph["sample_weight"] = sample_weight
-        progress = self._progress()
-        lazily = _as_dask if self._lazy else None
+        progress, lazily = self._progress(), None
+        if self._lazy:
+            from dask.array import from_array as lazily
         if self.sigma is None:
             options = {"perplexity": self.perplexity, "lazily": lazily, "progress": progress}
             return decide(points, settings, seed, **options)

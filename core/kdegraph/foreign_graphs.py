@@ -1,77 +1,38 @@
 """Graphs of NetworkX and igraph, which need not be installed, from and to adjacency matrices."""
 
 import importlib
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse
 
 
-@runtime_checkable
-class NetworkxGraph(Protocol):
-    """A graph of NetworkX, such as `networkx.Graph`."""
-
-    def adjacency(self) -> Any:
-        """Iterate over the vertices and their neighbors."""
-        ...
+class ForeignGraph(Protocol):
+    """A graph of NetworkX, such as `networkx.Graph`, or of igraph, `igraph.Graph`."""
 
     def is_directed(self) -> bool:
         """Return whether edges have a direction."""
         ...
 
-    @property
-    def nodes(self) -> Any:
-        """The vertices, in an order."""
-        ...
 
-    @property
-    def edges(self) -> Any:
-        """The edges, with their attributes."""
-        ...
-
-
-@runtime_checkable
-class IgraphGraph(Protocol):
-    """A graph of igraph, `igraph.Graph`."""
-
-    def get_edgelist(self) -> Any:
-        """Return the pairs of vertices that are joined."""
-        ...
-
-    def is_directed(self) -> bool:
-        """Return whether edges have a direction."""
-        ...
-
-    def vcount(self) -> int:
-        """Return the number of vertices."""
-        ...
-
-    @property
-    def es(self) -> Any:
-        """The edges, with their attributes."""
-        ...
-
-
-def adjacency_of_foreign(graph: object) -> scipy.sparse.csr_array | None:
+def adjacency_of_foreign(graph: Any) -> scipy.sparse.csr_array | None:
     """Return the adjacency matrix of a graph of NetworkX or igraph, or None for other objects.
 
     The weights are the edges' attribute "weight", or 1 without it; those of parallel edges are
     added. The vertices of NetworkX are numbered in the order of `nodes`. The matrix of a directed
     graph need not be symmetric.
     """
-    if isinstance(graph, type):
+    if isinstance(graph, type) or not hasattr(graph, "is_directed"):
         return None
-    if isinstance(graph, NetworkxGraph) and callable(graph.adjacency):
+    if hasattr(graph, "nodes"):  # of NetworkX
         number = {vertex: i for i, vertex in enumerate(graph.nodes)}
         edges = list(graph.edges(data="weight", default=1.0))
         ends = [(number[start], number[stop]) for start, stop, _ in edges]
         weights, n = _numbers([weight for *_, weight in edges]), len(number)
-    elif isinstance(graph, IgraphGraph):
+    else:
         ends, n = graph.get_edgelist(), graph.vcount()
         named = "weight" in graph.es.attributes()
         weights = _numbers(graph.es["weight"]) if named else np.ones(len(ends))
-    else:
-        return None
     pairs = np.reshape(ends, (-1, 2)).astype(np.intp)
     if not graph.is_directed():
         no_loop = pairs[:, 0] != pairs[:, 1]

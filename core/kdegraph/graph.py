@@ -170,7 +170,13 @@ def similarity_graph(
     """
     by_tiles = store is not None or hasattr(X, "__dask_graph__")
     if by_tiles:
-        points = _lazy_points(X, check_metric(metric, kernel))
+        try:
+            from kdegraph.tiles.points import as_dask_points
+        except ImportError as error:
+            raise ImportError(
+                f"a store needs Dask ({error}): pip install 'kdegraph[dask]'"
+            ) from error
+        points = as_dask_points(X, check_metric(metric, kernel))
     else:
         points = points_of(X, metric, kernel=kernel, keep_single=True)
     parameters = GraphParameters(
@@ -212,15 +218,6 @@ def similarity_graph(
         metric=parameters.metric,
         timings=stages.timings,
     )
-
-
-def _lazy_points(X, metric):
-    """Return the points as a checked Dask array, embedded for the metric."""
-    try:
-        from kdegraph.tiles.points import as_dask_points
-    except ImportError as error:
-        raise ImportError(f"a store needs Dask ({error}): pip install 'kdegraph[dask]'") from error
-    return as_dask_points(X, metric)
 
 
 def _check_weighted(parameters, by_tiles):

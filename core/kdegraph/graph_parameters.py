@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kdegraph.geometry.kernel_functions import KERNELS
-from kdegraph.kde.solvers import make_solver
+from kdegraph.kde.api import make_solver
 from kdegraph.metrics import check_metric
 from kdegraph.scaled_kernel import Bandwidth, check_sigma
 from kdegraph.summary import bandwidth_in_words, in_html

@@ -13,6 +13,7 @@ from kdegraph.runtime.parallel import run
 from kdegraph.runtime.progress import partial_progress, responsive, stage_progress
 from kdegraph.runtime.random import stream, uniform
 from kdegraph.spectral.checked_graph import AdjacencyLike, check_adjacency
+from kdegraph.spectral.products import SparseRows
 from kdegraph.spectral.spectrum import compute_spectrum
 from kdegraph.validation import check_count, check_seed
 
@@ -28,10 +29,6 @@ REPULSION = 5.0
 # Largest coordinate at the beginning, in units of the distance within which vertices attract each
 # other, and the standard deviation of what is added, so that no two places are equal.
 EXTENT, JITTER = 10.0, 1e-3
-# Added to squared distances, so that vertices at the same place are not thrown apart too far ...
-MIN_SQUARED_DISTANCE = 1e-3
-# ... and the largest step that one other vertex causes.
-MAX_STEP = 4.0
 
 
 @responsive
@@ -106,39 +103,26 @@ def graph_layout(
     most = graph.n_in_components(graph.smallest_component("auto"))
     eigenvectors = np.empty((graph.n, 0))
     if most > 1:
-        eigenvectors = compute_spectrum(
-            graph,
-            min(n_components + 1, most),
-            seed=seed,
-            smallest_component="auto",
-            approximate=True,
-            progress=progress,
-        ).eigenvectors
+        k = min(n_components + 1, most)
+        eigenvectors = compute_spectrum(graph, k, seed, "auto", True, progress).eigenvectors
     return place(graph, eigenvectors, n_components, seed, stage_progress(progress, "layout"))
 
 
 def place(graph, eigenvectors, n_components, seed, progress=None):
     """Return the layout of a `CheckedGraph` with known eigenvectors; see `graph_layout`."""
     weights = _relative_weights(graph)
-    pulls = np.asarray(weights.sum(axis=1)).ravel()
-    places = _first_places(eigenvectors[:, 1:], n_components, seed)
+    pulls = weights.sum(axis=1)
+    weights = SparseRows(weights.indptr, weights.indices, weights.data)
+    # Vertices begin at their rows of eigenvectors, then zeros, and a little noise.
+    places = np.random.default_rng(seed).normal(scale=JITTER, size=(graph.n, n_components))
+    known = eigenvectors[:, 1 : 1 + n_components]
+    places[:, : known.shape[1]] += EXTENT / np.abs(known).max(axis=0, initial=1e-300) * known
     moved = np.empty_like(places)
     n_epochs = max(MIN_EPOCHS, math.ceil(N_EPOCHS * min(1.0, MANY_VERTICES / graph.n)))
     for epoch in range(n_epochs):
-        run(
-            _move,
-            graph.n,
-            weights.indptr,
-            weights.indices,
-            weights.data,
-            pulls,
-            places,
-            moved,
-            1.0 - epoch / n_epochs,
-            np.uint64(seed),
-            epoch,
-            progress=partial_progress(progress, epoch / n_epochs, (epoch + 1) / n_epochs),
-        )
+        part = partial_progress(progress, epoch / n_epochs, (epoch + 1) / n_epochs)
+        numbers = 1.0 - epoch / n_epochs, np.uint64(seed), epoch
+        run(_move, graph.n, weights, pulls, places, moved, *numbers, progress=part)
         places, moved = moved, places
     return places
 
@@ -156,22 +140,14 @@ def _relative_weights(graph):
     return scipy.sparse.csr_array((relative, indices, indptr), shape=(graph.n, graph.n))
 
 
-def _first_places(eigenvectors, n_components, seed):
-    """Return where vertices begin: their rows of eigenvectors, then zeros, and a little noise."""
-    rng = np.random.default_rng(seed)
-    places = rng.normal(scale=JITTER, size=(len(eigenvectors), n_components))
-    known = eigenvectors[:, :n_components]
-    places[:, : known.shape[1]] += EXTENT / np.abs(known).max(axis=0, initial=1e-300) * known
-    return places
-
-
 @jit(reassociate=True)
-def _move(begin, end, indptr, neighbors, weights, pulls, places, moved, step, seed, epoch):
+def _move(begin, end, matrix, pulls, places, moved, step, seed, epoch):
     """Write where vertices `begin` to `end` move in one epoch.
 
     A step as long as the pulls together would overshoot; it is divided by 1 + `step` times their
     sum, as in an implicit method.
     """
+    indptr, neighbors, weights = matrix
     n, d = places.shape
     force = np.empty(d)
     for i in range(begin, end):
@@ -190,8 +166,10 @@ def _move(begin, end, indptr, neighbors, weights, pulls, places, moved, step, se
             j = int(uniform(numbers, s) * n)
             if j != i:
                 squared = _squared_distance(places, i, j)
-                push = 2.0 / ((MIN_SQUARED_DISTANCE + squared) * (1.0 + squared))
-                push = share * min(push, MAX_STEP / math.sqrt(squared + 1e-12))
+                # Vertices at the same place are not thrown apart too far, and none causes a step of
+                # more than 4.
+                push = 2.0 / ((1e-3 + squared) * (1.0 + squared))
+                push = share * min(push, 4.0 / math.sqrt(squared + 1e-12))
                 for c in range(d):
                     force[c] += push * (places[i, c] - places[j, c])
         for c in range(d):

@@ -121,7 +121,11 @@ def local_bandwidths(
         return np.ones(len(X))
     n_others = len(places) - 1
     needed = n_neighbors if rule == "neighbor" else _neighbors_of_law(n_others, perplexity)
-    distances = _neighbor_distances(places, min(needed, n_others))
+    k = min(needed, n_others)
+    if has_many_dimensions(places):
+        distances = near_neighbors(places, k).distances[:, :k]
+    else:
+        distances = nearest(places, np.arange(len(places)), k + 1)[0][:, 1:]
     sigmas = of_places = bandwidths_of_distances(distances, n_others, perplexity, rule, n_neighbors)
     if places is not X:
         sigmas = np.empty(len(X))
@@ -201,14 +205,6 @@ def _neighbors_of_law(n_others, perplexity):
     """
     k = max(15, math.ceil(3 * _perplexity_or_default(n_others, perplexity)))
     return min(n_others, k)
-
-
-def _neighbor_distances(places, k):
-    """Return the distances of each place to its k nearest other ones, ascending, (n, k)."""
-    if has_many_dimensions(places):
-        return near_neighbors(places, k).distances[:, :k]
-    distances, _ = nearest(places, np.arange(len(places)), k + 1)
-    return distances[:, 1:]
 
 
 def _distances(points, query):

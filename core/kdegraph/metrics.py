@@ -20,22 +20,19 @@ class Metric(NamedTuple):
 
 
 def _directions(X):
-    """Return the rows divided by their lengths; a row of zeros has none and becomes NaN."""
+    """Return the rows divided by their lengths; a row of zeros, which has none, becomes NaN in a
+    dense array and stays as it is in a sparse one.
+    """
     if isinstance(X, SparsePoints):
-        return _sparse_directions(X)
+        directions, n = X.copy(), len(X)
+        row = np.repeat(np.arange(n), np.diff(X.indptr))
+        directions.data /= abs(X).max(axis=1).toarray().ravel()[row]
+        squares = np.bincount(row, directions.data**2, minlength=n)
+        directions.data /= np.sqrt(squares)[row]
+        return directions
     with np.errstate(invalid="ignore"):
         X = X / np.abs(X).max(axis=1, keepdims=True)  # so that no square overflows or vanishes
         return X / np.linalg.norm(X, axis=1, keepdims=True)
-
-
-def _sparse_directions(X):
-    """Return what `_directions` does; a row of zeros stays one."""
-    directions, n = X.copy(), len(X)
-    row = np.repeat(np.arange(n), np.diff(X.indptr))
-    directions.data /= abs(X).max(axis=1).toarray().ravel()[row]
-    squares = np.bincount(row, directions.data**2, minlength=n)
-    directions.data /= np.sqrt(squares)[row]
-    return directions
 
 
 def _places(X):

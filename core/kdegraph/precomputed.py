@@ -17,7 +17,6 @@ from kdegraph.spectral.checked_graph import GraphParts
 from kdegraph.validation import as_array, check_fraction, check_sample_weight, check_sparse
 
 AFFINITIES = ("kernel", "precomputed", "precomputed_distances")
-NEIGHBOR_OF_AUTO = 10  # as for `estimate_sigma`
 
 
 class Distances(NamedTuple):
@@ -208,7 +207,8 @@ def _bandwidth(rows, place, scale):
             "sigma='moderate' needs the dimension of the points, which distances do not have; take "
             "sigma='local' or 'auto'"
         )
-    k = NEIGHBOR_OF_AUTO if sigma == "auto" else neighbors_needed(n, sigma, scale.perplexity)
+    # With "auto" as many as `estimate_sigma` takes.
+    k = 10 if sigma == "auto" else neighbors_needed(n, sigma, scale.perplexity)
     near = [_nearest(rows, i, place, k) for i in range(rows.shape[0])]
     counts = np.array([len(one) for one in near])
     if sigma == "auto":

@@ -19,21 +19,15 @@ from kdegraph.geometry.neighbors import groups_of_identical
 from kdegraph.geometry.units import unit_scale
 from kdegraph.graph import similarity_graph
 from kdegraph.metrics import points_of
-from kdegraph.runtime.progress import responsive
-from kdegraph.stability import vote
+from kdegraph.runtime.progress import held_progress, responsive, stage_progress
+from kdegraph.stability import jaccard, vote
 from kdegraph.validation import SparsePoints, as_array, check_count, check_positive, check_seed
 
 __all__ = ["ClusterScales", "cluster_scales"]
 
-N_SCALES = 16
-REPLICATES, SHARE = (1, 2, 3), 0.8  # further graphs, each of this share of the points
-# The smallest scale, in units of `estimate_sigma`. The largest one is the distance within which
-# this share of the pairs of points are; there, two clusters of equal size are one.
-SMALLEST, PAIRS = 1 / 3, 0.95
 # Neighbors drawn per point. More would be drawn at large scales by default, where it makes no
 # difference to the clusters and takes most of the time.
 N_ROUNDS = 20
-TOLERANCE = 1e-3  # of the eigenvectors
 # Points that are used, and their pairs times coordinates, all of which some samplers go through in
 # more than three dimensions.
 MAX_POINTS, MAX_WORK = 10_000, 3e8
@@ -256,14 +250,15 @@ def cluster_scales(
     rows = _part(len(points), check_count(max_points, "max_points"), seed)
     points = points[rows] if len(rows) < len(points) else points
     sigmas = automatic_scales(points, seed) if scales is None else _check_scales(scales)
-    replicates = [_part(len(points), ceil(SHARE * len(points)), seed + i) for i in REPLICATES]
+    # Three further graphs, each of this share of the points.
+    replicates = [_part(len(points), ceil(0.8 * len(points)), seed + i) for i in (1, 2, 3)]
     found = []
     with ExitStack() as kept:
         parts = [(part, points[part]) for part in replicates]
         for some in (points, *(some for _, some in parts)):
             kept.enter_context(keeping_lists(some))
         for i, sigma in enumerate(sigmas):
-            report = _part_done(progress, i / len(sigmas))
+            report = held_progress(stage_progress(progress, "scales"), i / len(sigmas))
             found.append(_clusters_at(points, parts, sigma, bounds, seed, report))
     labels = follow(np.array([one.labels for one in found]))
     stability = np.full((len(found), labels.max() + 1), np.nan)
@@ -295,7 +290,7 @@ def _clusters_at(points, parts, sigma, bounds, seed, progress):
     """
     options = {"seed": seed, "progress": progress}
     graph = similarity_graph(points, sigma=sigma, n_rounds=N_ROUNDS, **options)
-    found = spectrum_to_count(graph, bounds.most + 1, tol=TOLERANCE, approximate=True, **options)
+    found = spectrum_to_count(graph, bounds.most + 1, tol=1e-3, approximate=True, **options)
     if found is None:
         return _AtScale(np.zeros(len(points), np.int32), np.ones(1), 0.0, np.nan)
     number = number_from([found], bounds, MAX_ROWS)
@@ -312,16 +307,8 @@ def _clusters_at(points, parts, sigma, bounds, seed, progress):
             graph = similarity_graph(part, sigma=sigma, n_rounds=N_ROUNDS, **options)
             if np.count_nonzero(np.diff(graph.adjacency.indptr)) >= k:  # vertices with an edge
                 again = spectral_clustering(graph, k, **options).labels
-            stability += jaccard_indices(labels[rows], again, k) / len(parts)
+            stability += jaccard(labels[rows], again, k).max(axis=1) / len(parts)
     return _AtScale(labels, stability, number.confidence, gap)
-
-
-def jaccard_indices(labels, others, k):
-    """Return the Jaccard index of each of k clusters with the closest one of other labels."""
-    common = np.zeros((k, others.max() + 1))
-    np.add.at(common, (labels, others), 1)
-    either = common.sum(axis=1)[:, None] + common.sum(axis=0) - common
-    return (common / np.maximum(either, 1)).max(axis=1)
 
 
 def _part(n, most, seed):
@@ -332,7 +319,9 @@ def _part(n, most, seed):
 
 
 def automatic_scales(points, seed) -> NDArray[np.float64]:
-    """Return the scales from that of neighbors to that of all points; one if all are equal."""
+    """Return 16 scales, from a third of `estimate_sigma` to the distance within which 95 % of the
+    pairs of points are, where two clusters of equal size are one; one if all points are equal.
+    """
     others = np.random.default_rng(seed).permutation(len(points))
     exponent = unit_scale(points)
     scaled = points * 2.0**-exponent
@@ -342,10 +331,10 @@ def automatic_scales(points, seed) -> NDArray[np.float64]:
     else:
         squares = np.sum(np.square(offsets, dtype=np.float64), axis=1)
     smallest = estimate_sigma(points, seed=0)
-    extent = np.sqrt(np.quantile(squares, PAIRS)) * 2.0**exponent
+    extent = np.sqrt(np.quantile(squares, 0.95)) * 2.0**exponent
     if extent == 0:
         return np.array([smallest])
-    return np.geomspace(SMALLEST * smallest, max(extent, smallest), N_SCALES)
+    return np.geomspace(1 / 3 * smallest, max(extent, smallest), 16)
 
 
 def _check_scales(scales):
@@ -354,8 +343,3 @@ def _check_scales(scales):
     if values.ndim != 1 or len(values) == 0:
         raise ValueError(f"scales must be a list of at least one sigma, got shape {values.shape}")
     return np.unique([check_positive(value, "each of the scales") for value in values.tolist()])
-
-
-def _part_done(progress, fraction):
-    """Return a `progress` for a step, at each report of which `fraction` is reported."""
-    return progress and (lambda stage, _: progress("scales", fraction))

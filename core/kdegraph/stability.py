@@ -34,13 +34,7 @@ MAX_REPLICATES = 6
 # Effective number of clusters, as a share of their number, below which they are degenerate: a few
 # points were cut off from the rest. On the standard sets nothing changes from 0.3 to 0.6.
 MIN_EFFECTIVE = 0.6
-# Scales that are less stable than the most stable one by at most this, and by this share of what
-# that one lacks to 1, have a vote, too. Up to 0.05 and 1 the scores of the standard sets change by
-# less than 0.01; seeds agree better with more votes.
-NEARLY, NEARLY_SHARE = 0.01, 0.25
 SURE = 0.9  # the share of replicates in which a point that is not doubtful has its cluster
-# Votes are counted anew until the labels stay, which takes two or three counts.
-MAX_COUNTS = 10
 
 
 def scales(n: int, perplexity: float | None = None) -> list[Scale]:
@@ -146,7 +140,7 @@ def compare(fit, candidates, n_clusters) -> list[Replicates]:
     """Return replicates at the most stable scale, then at those that are nearly as stable.
 
     ``fit(scale, number)`` returns what replicate `number` finds at a scale, see `Replicates`.
-    Scales at which the graph does not have so many clusters are left out.
+    Scales at which the graph has fewer clusters are skipped.
 
     Raises
     ------
@@ -169,8 +163,12 @@ def compare(fit, candidates, n_clusters) -> list[Replicates]:
 
 
 def tolerance(stable):
-    """Return how much less stable than the most stable scale others with a vote may be."""
-    return NEARLY + NEARLY_SHARE * (1.0 - stable)
+    """Return how much less stable than the most stable scale others with a vote may be.
+
+    Up to 0.05 and 1 in place of 0.01 and 0.25, the scores of the standard sets change by less than
+    0.01; seeds agree better with more votes.
+    """
+    return 0.01 + 0.25 * (1.0 - stable)
 
 
 def affordable_replicates(size):
@@ -227,7 +225,7 @@ def vote(labelings: list[NDArray[np.int32]], identical: NDArray[np.int64] | None
     n_labels = int(numbers.max())
     agreement = np.where(numbers == n_labels, agreements(labelings).sum(axis=1), -np.inf)
     labels = labelings[int(np.argmax(agreement))]
-    for _ in range(MAX_COUNTS):
+    for _ in range(10):  # until the labels stay, which takes two or three counts
         winners = _winners([_matched(one, labels, n_labels) for one in labelings], labels, n_labels)
         if np.array_equal(winners, labels):
             break
@@ -235,12 +233,22 @@ def vote(labelings: list[NDArray[np.int32]], identical: NDArray[np.int64] | None
     if identical is not None:
         labels = _same_in_groups(labels, identical, n_labels)
     labels = numbered_by_first_member(labels)
+    n_clusters = labels.max() + 1
     matched = [_matched(one, labels, n_labels) for one in labelings]
     return Vote(
         labels,
         np.mean([one == labels for one in matched], axis=0),
-        np.mean([_jaccard_indices(one, labels) for one in matched], axis=0),
+        np.mean([jaccard(labels, one, n_labels).diagonal() for one in matched], axis=0)[
+            :n_clusters
+        ],
     )
+
+
+def jaccard(labels: NDArray[np.int32], others: NDArray[np.int32], k: int) -> NDArray[np.float64]:
+    """Return the Jaccard index of each of k clusters with each one of other labels, (k, k)."""
+    common = coo_array((np.ones(labels.size), (labels, others)), shape=(k, k)).toarray()
+    either = common.sum(axis=1)[:, None] + common.sum(axis=0) - common
+    return common / np.maximum(either, 1)
 
 
 def _matched(labels, reference, n_labels):
@@ -254,7 +262,7 @@ def _matched(labels, reference, n_labels):
 
 def _winners(matched, labels, n_labels):
     """Return the label with most votes for each point; the present one where it is among these, or
-    where nobody would have it any more.
+    where no point would have it any more.
     """
     votes = np.zeros((labels.size, n_labels), np.uint8)
     points = np.arange(labels.size)
@@ -274,10 +282,3 @@ def _same_in_groups(labels, group, n_labels):
     ascending = np.argsort(counts, kind="stable")  # the last one written has the largest count
     most[group_of_pair[ascending]] = label_of_pair[ascending]
     return most[group]
-
-
-def _jaccard_indices(matched, labels):
-    """Return the Jaccard index of each cluster with that of the same label."""
-    k = labels.max() + 1
-    common = np.bincount(labels[matched == labels], minlength=k)
-    return common / (np.bincount(labels) + np.bincount(matched, minlength=k)[:k] - common)

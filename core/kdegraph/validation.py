@@ -16,10 +16,6 @@ from numpy.typing import NDArray
 # Values of `sigma` for bandwidths that are taken from the neighbors of each point.
 LOCAL_WORDS = ("local", "moderate")
 
-# Sparse points with at most so many columns become a dense table, which is hardly larger and for
-# which everything else works, too.
-MAX_DENSE_COLUMNS = 12
-
 Points = NDArray[np.float64]
 
 __all__ = [
@@ -131,11 +127,11 @@ def _refuse_value(value, row, column, name):
 
 
 def _as_sparse_points(X, name):
-    """Return a sparse matrix of any format as `SparsePoints`, or as a dense array if it has few
-    columns.
+    """Return a sparse matrix of any format as `SparsePoints`, or with few columns as a dense array,
+    which is hardly larger and for which everything else works, too.
     """
     check_sparse(X, name)
-    if len(X.shape) != 2 or X.shape[1] <= MAX_DENSE_COLUMNS:
+    if len(X.shape) != 2 or X.shape[1] <= 12:
         return _as_table(X.toarray(), name)
     if X.dtype.kind not in "fiub":
         _as_table(np.zeros((0, X.shape[1]), X.dtype), name)  # the error for these numbers

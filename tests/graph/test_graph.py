@@ -13,8 +13,8 @@ from kdegraph import Cancelled, SimilarityGraph, similarity_graph
 from kdegraph.adjacency import weighted_adjacency
 from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.tree import LEAF_SIZE, build_tree
+from kdegraph.sampling.choice import suggest_n_rounds
 from kdegraph.sampling.recursive import LEAF
-from kdegraph.sampling.rounds import suggest_n_rounds
 from peak_memory import MEASURE, skip_unless_reported
 from promises import check_reports, check_threads
 from sampled import WAYS, check_matrix, cloud, digest, ways

@@ -14,7 +14,7 @@ import scipy.sparse
 from files import xlsx_bytes
 from kdegraph import datasets
 from kdegraph.io import cells as files_of_cells
-from kdegraph.io import excel
+from kdegraph.io import formats
 
 SMALL = 10 * 2**20
 ROWS = [
@@ -77,7 +77,7 @@ def test_bad_workbooks_are_refused(name):
 
 
 def test_a_workbook_of_too_much_text_is_refused(monkeypatch):
-    monkeypatch.setattr(excel, "MAX_XML", 1000)
+    monkeypatch.setattr(formats, "MAX_XML", 1000)
     with pytest.raises(ValueError, match=r"unpacks to .*, the limit is 1000 bytes"):
         datasets.read(xlsx_bytes(ROWS), filename="t.xlsx")
 

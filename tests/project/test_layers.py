@@ -39,7 +39,7 @@ LAYERS = (
     {"scaled_kernel"},
     {"kde"},
     {"sampling"},
-    {"drawn", "edge_weights"},
+    {"edge_weights"},
     {"adjacency"},
     {"npy_files"},
     {"graph_parameters"},

@@ -4,7 +4,7 @@ from contextlib import contextmanager, nullcontext
 
 import click
 
-from kdegraph.cli._build import describe_kernel, kde_parameters, line_on_graph
+from kdegraph.cli._build import kde_parameters
 from kdegraph.cli._options import split_names
 
 # Files that are always read block by block.
@@ -53,9 +53,16 @@ def workers(scheduler, memory_limit):
     if scheduler is None and memory_limit is None:
         yield
         return
-    from dask.distributed import Client
+    from dask.distributed import Client, LocalCluster
 
-    with _local_cluster(memory_limit) if scheduler is None else nullcontext(scheduler) as cluster:
+    from kdegraph.runtime.threads import get_num_threads
+
+    local = nullcontext(scheduler)
+    if scheduler is None:
+        n = get_num_threads()
+        limits = {"threads_per_worker": 1, "memory_limit": memory_limit // n}
+        local = LocalCluster(n_workers=n, dashboard_address=":0", **limits)
+    with local as cluster:
         try:
             client = Client(cluster)
         except (OSError, ValueError) as error:
@@ -64,20 +71,6 @@ def workers(scheduler, memory_limit):
             ) from None
         with client:
             yield
-
-
-def _local_cluster(memory_limit):
-    from dask.distributed import LocalCluster
-
-    from kdegraph.runtime.threads import get_num_threads
-
-    n = get_num_threads()
-    return LocalCluster(
-        n_workers=n,
-        threads_per_worker=1,
-        memory_limit=memory_limit // n,
-        dashboard_address=":0",
-    )
 
 
 def build(file, options, store, progress):
@@ -89,14 +82,3 @@ def build(file, options, store, progress):
 
     points = load_lazily(file, split_names(options.columns) or None)
     return similarity_graph(points, store=store, progress=progress, **kde_parameters(options))
-
-
-def lines_on_graph(file, graph):
-    """Return the first lines of the report on a `TiledGraph`."""
-    n_points, n_columns = graph.points.shape
-    words = f"{describe_kernel(graph)}{graph.n_rounds} rounds"
-    title, text = line_on_graph(words, graph.n_edges, graph.n_vertices)
-    return [
-        ("data", f"{file}: {n_points:,} points, {n_columns} columns"),
-        (title, f"{text}, {graph.n_blocks} tiles"),
-    ]

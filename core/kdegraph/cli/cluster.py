@@ -9,7 +9,6 @@ from kdegraph.cli._progress import progress_line
 from kdegraph.runtime.replacing import writing
 
 EXTENSIONS = (".csv", ".parquet", ".npy")
-ALSO_POSSIBLE = 0.1  # the share of all weights with which another number of clusters is named
 
 
 @click.command()
@@ -125,8 +124,12 @@ def _cluster_by_tiles(file, clusters, output, store, workers, given, quiet):
         labels = result.labels.compute()
         if path is not None:
             _output.write_columns(path, {"label": labels})
+    (n_points, n_columns), words = graph.points.shape, _build.describe_kernel(graph)
+    words = f"{words}{graph.n_rounds} rounds"
+    title, text = _build.line_on_graph(words, graph.n_edges, n_points)
     lines = [
-        *_tiles.lines_on_graph(file, graph),
+        ("data", f"{file}: {n_points:,} points, {n_columns} columns"),
+        (title, f"{text}, {graph.n_blocks} tiles"),
         *_lines_on_clusters(result, labels, _how(clusters)),
     ]
     return lines, _facts(file, result, labels) | {"labels": labels}
@@ -227,7 +230,8 @@ def _how(clusters, decision=None):
         return "given"
     if decision is None:
         return "by the eigengap"
-    others = ", ".join(str(k) for k, share in decision.candidates[1:] if share >= ALSO_POSSIBLE)
+    # Other numbers are named if they have a tenth of all weights.
+    others = ", ".join(str(k) for k, share in decision.candidates[1:] if share >= 0.1)
     return f"confidence {decision.confidence:.2f}" + (f"; or {others}" if others else "")
 
 

@@ -7,8 +7,6 @@ from kdegraph.io.dataset import Dataset
 from kdegraph.runtime.memory import check_memory
 from kdegraph.validation import check_choice, check_count, check_real, check_seed
 
-BYTES_PER_POINT = 120  # while they are drawn; 16 to 359 were measured, by shape
-
 
 def names() -> tuple[str, ...]:
     """Return the names of the data that `make` draws.
@@ -126,7 +124,8 @@ def make(
     """
     generator = SHAPES[check_choice(name, "name", names())]
     n = check_count(n, "n")
-    check_memory(BYTES_PER_POINT * n, f"{n:,} points need", "draw fewer points")
+    # 16 to 359 bytes per point were measured, by shape.
+    check_memory(120 * n, f"{n:,} points need", "draw fewer points")
     noise = generator.noise if noise is None else check_real(noise, "noise", "a number >= 0")
     if not 0 <= noise < np.inf:
         raise ValueError(f"noise must be a finite number >= 0, got {noise!r}")

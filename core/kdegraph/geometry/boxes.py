@@ -49,17 +49,3 @@ def interval_distances(low, high, other_low, other_high):
     gap = max(max(low - other_high, other_low - high), 0.0)
     span = max(high - other_low, other_high - low)
     return gap, span
-
-
-@jit(inline=True, borrow=True)
-def squared_radius(boxes, k, inverse_sigma):
-    """Return the square of half the diagonal of box `k` in units of sigma.
-
-    It is infinite if it overflows.
-    """
-    total = 0.0
-    for c in range(boxes.low.shape[1]):
-        # Each half by itself: the difference of the largest doubles would overflow.
-        half = (boxes.high[k, c] / 2 - boxes.low[k, c] / 2) * inverse_sigma
-        total += half * half
-    return total

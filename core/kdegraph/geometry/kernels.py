@@ -123,22 +123,18 @@ def _fill_pairwise(begin, end, kernel, targets, sources, values):
 
     This is NumPy's work, as the first graph needs few values and would wait for the compiler.
     """
+    function = KERNELS[kernel.name]
     n_rows = max(1, 2**14 // max(1, len(sources)))  # arrays of 128 KiB stay in the cache
     for first in range(begin, end, n_rows):
         block = slice(first, min(first + n_rows, end))
-        values[block] = _pairwise_values(kernel, targets[block], sources)
-
-
-def _pairwise_values(kernel, targets, sources):
-    """`Kernel.pairwise` for few enough points that the arrays stay in the cache."""
-    total = np.zeros((len(targets), len(sources)))
-    with np.errstate(over="ignore"):  # what overflows is out of reach
-        for x, y in zip(targets.T, sources.T, strict=True):
-            delta = np.subtract.outer(x, y)
-            delta *= kernel.inverse_sigma
-            total += np.abs(delta) if KERNELS[kernel.name].norm == 1 else np.square(delta)
-        total = KERNELS[kernel.name].exponent(total)
-    return np.where(total < UNDERFLOW, np.exp(-total), 0.0)
+        total = np.zeros((block.stop - first, len(sources)))
+        with np.errstate(over="ignore"):  # what overflows is out of reach
+            for x, y in zip(targets[block].T, sources.T, strict=True):
+                delta = np.subtract.outer(x, y)
+                delta *= kernel.inverse_sigma
+                total += np.abs(delta) if function.norm == 1 else np.square(delta)
+            total = function.exponent(total)
+        values[block] = np.where(total < UNDERFLOW, np.exp(-total), 0.0)
 
 
 def local_kernel(name: str, bandwidths, tree=None, shift=None) -> Kernel:

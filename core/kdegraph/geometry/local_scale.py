@@ -36,7 +36,7 @@ class LocalScale(NamedTuple):
 
     @property
     def is_local(self) -> bool:
-        """Whether there is anything to rescale."""
+        """True if there is anything to rescale."""
         return self.factor.size > 0
 
     def at(self, points: NDArray[np.int64] | slice) -> "LocalScale":
@@ -55,25 +55,9 @@ def local_scale(factor, shift, tree=None) -> LocalScale:
     """
     if tree is None:
         return ONE_BANDWIDTH._replace(factor=factor, shift=shift)
-    bounds = [np.empty(tree.start.size) for _ in range(4)]
-    _fill_bounds(factor, tree.start, tree.stop, *bounds[:2])
-    _fill_bounds(shift, tree.start, tree.stop, *bounds[2:])
+    extremes = np.minimum, np.maximum
+    bounds = [tree.reduced(extreme, values) for values in (factor, shift) for extreme in extremes]
     return LocalScale(factor, shift, *bounds)
-
-
-@jit(borrow=True)
-def _fill_bounds(values, start, stop, low, high):
-    """Write the extremes of the values in each node, from the leaves upward."""
-    n_nodes = start.size
-    for k in range(n_nodes - 1, -1, -1):
-        if 2 * k + 2 < n_nodes:
-            low[k] = min(low[2 * k + 1], low[2 * k + 2])
-            high[k] = max(high[2 * k + 1], high[2 * k + 2])
-            continue
-        smallest = largest = values[start[k]]
-        for i in range(start[k] + 1, stop[k]):
-            smallest, largest = min(smallest, values[i]), max(largest, values[i])
-        low[k], high[k] = smallest, largest
 
 
 @jit(inline=True, borrow=True)

@@ -72,8 +72,8 @@ class _Links(NamedTuple):
     # (n, k) int32 and bool: the neighbors of each point, see `_Candidates`
     indices: np.ndarray
     is_new: np.ndarray
-    # A point is compared with the neighbors of so many of its neighbors, and of at most so many
-    # points whose neighbor it is.
+    # A point is compared with the neighbors of its first `n_links` neighbors, and of at most as
+    # many points whose neighbor it is.
     n_links: int
     # (n + 1,) int64: point j is among the first neighbors of ``incoming[start[j]:start[j + 1]]``
     start: np.ndarray
@@ -83,8 +83,8 @@ class _Links(NamedTuple):
 
 
 def has_many_dimensions(X):
-    """Whether points are so many, in so many dimensions, that near neighbors stand for the nearest:
-    where these would cost more. Of sparse points, `near_neighbors` are the nearest.
+    """Return whether near neighbors replace the nearest ones: for many points in many dimensions,
+    where the nearest would cost more. Of sparse points, `near_neighbors` are the nearest.
     """
     if isinstance(X, SparsePoints):
         return len(X) > 1
@@ -96,7 +96,7 @@ def has_many_dimensions(X):
 
 
 def has_duplicates(lists):
-    """Whether some of the points of these `NeighborLists` coincide."""
+    """Return whether some of the points of these `NeighborLists` coincide."""
     return bool((lists.distances[:, 0] == 0).any())
 
 

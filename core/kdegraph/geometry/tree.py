@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kdegraph.geometry.ranks import add_ranks
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.progress import partial_progress
@@ -66,6 +65,46 @@ class Tree(NamedTuple):
             # Each half by itself: the difference of the largest doubles would overflow.
             halves = (self.high / 2 - self.low / 2) * inverse_sigma
             return np.sqrt(np.einsum("kc,kc->k", halves, halves))
+
+    def largest_nodes(self, mask: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return the nodes of a mask, (n_nodes,), that lie in no other node of it, from left to
+        right.
+        """
+        inside = np.zeros(self.start.size, bool)
+        for level in range(1, self.n_levels):
+            first = 2**level - 1  # the first node of the level
+            parents = slice(first // 2, first)
+            inside[first : 2 * first + 1] = np.repeat(inside[parents] | mask[parents], 2)
+        nodes = np.flatnonzero(mask & ~inside)
+        return nodes[np.argsort(self.start[nodes], kind="stable")]
+
+    def units(self, nodes: NDArray[np.int64]) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+        """Return `start`, `stop`, `low` and `high` of some disjoint nodes and of all points outside
+        of them, each of which is a unit of its own, from left to right.
+        """
+        covered = np.zeros(len(self.points) + 1, np.int64)
+        covered[self.start[nodes]] += 1
+        covered[self.stop[nodes]] -= 1
+        single = np.flatnonzero(np.cumsum(covered[:-1]) == 0)
+        start = np.concatenate([self.start[nodes], single])
+        stop = np.concatenate([self.stop[nodes], single + 1])
+        low = np.concatenate([self.low[nodes], self.points[single]])
+        high = np.concatenate([self.high[nodes], self.points[single]])
+        order = np.argsort(start, kind="stable")  # fast, as both parts are in order
+        return start[order], stop[order], low[order], high[order]
+
+    def reduced(self, function: np.ufunc, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Reduce the values of the points of each node by a ufunc, such as `np.add`, (n_nodes,).
+
+        This goes upward from the leaves, as differences of running sums would lose small values.
+        """
+        out = np.empty(self.start.size)
+        out[self.first_leaf :] = function.reduceat(values, self.start[self.first_leaf :])
+        for level in range(self.n_levels - 1, 0, -1):
+            first = 2**level - 1  # the first node of the level
+            children = out[first : 2 * first + 1]
+            out[first // 2 : first] = function(children[::2], children[1::2])
+        return out
 
     def original(self, neighbors: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return neighbors by the numbers of the points: row i is that of ``X[i]``, with indices
@@ -294,3 +333,17 @@ def _partition(points, order, axis, left, right, pivot, equal):
         order[i], order[front] = order[front], order[i]
         front += before
     return front
+
+
+@jit(distinct=True, borrow=True)
+def add_ranks(keys, n_keys, ranks):
+    """Add to the rank of each key how many of the first `n_keys` keys are smaller.
+
+    They are counted four at a time: up to the next multiple of 4, further keys must be at least as
+    large as all others.
+    """
+    for first in range(0, n_keys, 4):
+        a, b, c, d = keys[first], keys[first + 1], keys[first + 2], keys[first + 3]
+        for k in range(keys.size):
+            key = keys[k]
+            ranks[k] += int(key > a) + int(key > b) + int(key > c) + int(key > d)

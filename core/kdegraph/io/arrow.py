@@ -125,7 +125,8 @@ def _text_column(name, values, decimal):
     for part in slices(missing):
         texts[part] = words[part].to_pylist()
     if 2 * np.count_nonzero(numeric) <= np.count_nonzero(codes != missing):
-        recognized = "date" if _are_dates(texts[:-1]) else ""
+        are_dates = missing and all(_DATE.fullmatch(word.strip()) for word in texts[:-1])
+        recognized = "date" if are_dates else ""
         return Column(name, "text", take(texts, codes), recognized=recognized)
     bad = np.flatnonzero(~numeric & (codes != missing))[:20]  # some of them, for messages
     cells = {int(row): texts[codes[row]] for row in bad}
@@ -171,12 +172,6 @@ def _recognize(name, values):
     if _are_days_or_years(name.strip(), present):
         return "date"
     return "id" if _is_identifier(name.strip(), present) else ""
-
-
-def _are_dates(words):
-    """Return whether all of these texts are dates; False where there are none."""
-    dates = (_DATE.fullmatch(word.strip()) for word in words)
-    return bool(next(dates, None)) and all(dates)
 
 
 def _is_identifier(name, values):

@@ -17,7 +17,6 @@ from kdegraph.io.limits import ADVICE, check_table, needing
 from kdegraph.runtime.slices import take
 from kdegraph.validation import check_sparse
 
-MATRICES = {"csr_matrix": scipy.sparse.csr_array, "csc_matrix": scipy.sparse.csc_array}
 # Names of columns, or categories of one, as each is read by itself.
 MAX_WORDS = 10_000
 TIME_LIMIT = 60  # seconds, and one more for every 8 MiB
@@ -86,7 +85,8 @@ class _Parts:
 
     def numbers(self, found, shape):
         """Return an array of numbers of this shape, also of a sparse matrix."""
-        kind = MATRICES.get(found.attrs.get("encoding-type"))
+        kinds = {"csr_matrix": scipy.sparse.csr_array, "csc_matrix": scipy.sparse.csc_array}
+        kind = kinds.get(found.attrs.get("encoding-type"))
         if kind is None:
             array = self._array(found)
         else:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from kdegraph.io import arrays, arrow, cells, excel, formats, text
+from kdegraph.io import arrays, arrow, cells, formats, text
 from kdegraph.io.dataset import Dataset
 from kdegraph.io.limits import ADVICE, MAX_BYTES
 from kdegraph.io.pictures import MAX_PIXELS, Picture, read_picture
@@ -31,7 +31,7 @@ _READERS: dict[str, Callable[..., Table | Picture]] = {
     "ply": formats.read_ply,
     "pcd": formats.read_pcd,
     "fcs": formats.read_fcs,
-    "xlsx": excel.read_xlsx,
+    "xlsx": formats.read_xlsx,
     "h5ad": cells.read_h5ad,
     "png": partial(read_picture, kind="PNG"),
     "jpeg": partial(read_picture, kind="JPEG"),
@@ -197,7 +197,14 @@ def _read_bytes(source, filename, max_bytes):
     elif isinstance(source, (str, os.PathLike)):
         path = Path(source)
         filename = path.name if filename is None else filename
-        data = _read_path(path, filename, max_bytes)
+        file_type(filename)
+        if path.exists() and not path.is_file():
+            raise ValueError(f"{path} is {'a folder' if path.is_dir() else 'not a regular file'}")
+        size = path.stat().st_size
+        if size > max_bytes:
+            found, limit = format_bytes(size), format_bytes(max_bytes)
+            raise ValueError(f"{filename} is too large: {found}, the limit is {limit}")
+        data = path.read_bytes()
     elif hasattr(source, "read"):
         name = getattr(source, "name", None)
         filename = name if filename is None and isinstance(name, str) else filename
@@ -216,18 +223,6 @@ def _read_bytes(source, filename, max_bytes):
     if all(data[part].isspace() for part in slices(len(data))):
         raise ValueError(f"{name or 'the file'} is empty")
     return data, name
-
-
-def _read_path(path, filename, max_bytes):
-    """Return the bytes of a file after all checks that do not need its content."""
-    file_type(filename)
-    if path.exists() and not path.is_file():
-        raise ValueError(f"{path} is {'a folder' if path.is_dir() else 'not a regular file'}")
-    size = path.stat().st_size
-    if size > max_bytes:
-        found, limit = format_bytes(size), format_bytes(max_bytes)
-        raise ValueError(f"{filename} is too large: {found}, the limit is {limit}")
-    return path.read_bytes()
 
 
 def load(

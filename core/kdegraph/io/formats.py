@@ -1,21 +1,21 @@
-"""Read files of further programs: JSON lines, ARFF, point clouds and flow cytometry."""
+"""Read files of further programs: JSON lines, ARFF, point clouds, flow cytometry, workbooks."""
 
+import csv
 import io
 import json
 import re
+import zipfile
 
 import numpy as np
 
 from kdegraph.io.arrays import number_or_text
 from kdegraph.io.arrow import column
-from kdegraph.io.limits import check_table, refusing
+from kdegraph.io.limits import check_members, check_table, check_unpacked, needing, refusing
 from kdegraph.io.table import Table
-from kdegraph.io.text import check_lines, n_lines, to_utf8
+from kdegraph.io.text import check_lines, n_lines, read_csv, to_utf8
 
-# Bytes of JSON lines from which the types of the columns are recognized.
-SAMPLE = 2**20
-# Bytes of the header of a point cloud.
-MAX_HEADER = 2**16
+# Bytes of the XML in a workbook: about a million cells, which take half a minute.
+MAX_XML = 2**26
 HEADER = " in its header"  # where errors are
 PLY_TYPES = {
     **dict.fromkeys(("char", "int8"), "i1"),
@@ -41,7 +41,8 @@ def read_jsonl(data, name, max_bytes):
     with refusing(name, needed, pa.ArrowException, TypeError, json.JSONDecodeError):
         keys = json.loads(io.BytesIO(text).readline())
         check_table(n_lines(text), len(keys), name, max_bytes)
-        schema = _read_json(b"".join(io.BytesIO(text).readlines(SAMPLE))).schema
+        # The types of the columns are recognized from the first MiB.
+        schema = _read_json(b"".join(io.BytesIO(text).readlines(2**20))).schema
         # A column with 1 there and 1.5 later is one of numbers.
         types = [pa.float64() if pa.types.is_integer(t) else t for t in schema.types]
         schema = pa.schema(list(zip(schema.names, types, strict=True)))
@@ -105,7 +106,7 @@ def read_pcd(data, name, max_bytes):
 
 def _header(data, pattern, name):
     """Return the words of the lines of a header, and the data after it."""
-    found = re.match(pattern, data[:MAX_HEADER], re.DOTALL | re.MULTILINE)
+    found = re.match(pattern, data[: 2**16], re.DOTALL | re.MULTILINE)
     if found is None:
         raise ValueError(f"{name} has no complete header")
     lines = found[0].decode("latin-1").splitlines()
@@ -155,3 +156,28 @@ def _cloud(body, names, types, n, order, name, max_bytes):
     except (ValueError, TypeError) as error:
         raise ValueError(f"{name} promises {n:,} points, which cannot be read: {error}") from None
     return Table(map(number_or_text, names, columns), name)
+
+
+def read_xlsx(data, name, max_bytes):
+    """Read the first sheet of an Excel workbook as text, without the rows that are empty."""
+    advice, kind = "save the sheet as CSV", "an Excel workbook"
+    with needing(name, "openpyxl", "excel", advice):
+        import openpyxl
+    check_members(data, name, advice)
+    with (
+        refusing(name, kind, zipfile.BadZipFile, ValueError, NotImplementedError),
+        zipfile.ZipFile(io.BytesIO(data)) as archive,
+    ):
+        size = sum(info.file_size for info in archive.infolist())
+    check_unpacked(size, name, min(max_bytes, MAX_XML))
+    with refusing(name, kind, Exception):  # a damaged one surfaces as almost any error
+        book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+        sheet = book.worksheets[0]
+        sheet.reset_dimensions()  # those that it states may be wrong
+        sheet.calculate_dimension(force=True)
+    check_table(sheet.max_row, sheet.max_column, name, max_bytes)
+    text = io.StringIO()
+    with refusing(name, kind, Exception):
+        rows = sheet.iter_rows(values_only=True)
+        csv.writer(text).writerows(row for row in rows if any(cell is not None for cell in row))
+    return read_csv(text.getvalue().encode(), name, max_bytes, ",")

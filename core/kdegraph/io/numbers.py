@@ -36,13 +36,13 @@ _NUMBERS = {decimal: re.compile(pattern) for decimal, pattern in _PATTERNS.items
 
 def is_number(text, decimal):
     """Return whether a text is a number, perhaps with a unit, where `decimal` is the point."""
-    return bool(_NUMBERS[decimal].match(text))
+    return bool(_NUMBERS[decimal].match(text)) or is_plain(text, decimal)
 
 
 def is_plain(text, decimal):
     """Return whether a text is a number with neither unit nor marks between thousands."""
     text = text.replace(",", ".") if decimal == "," else text
-    return bool(re.fullmatch("[-+.0-9eE]+", text)) and is_number(text, ".")
+    return bool(re.fullmatch("[-+.0-9eE]+", text) and _NUMBERS["."].match(text))
 
 
 def numbers_of(texts, decimal="."):

@@ -196,10 +196,10 @@ def image_points(
     if blur is None:
         # 3 pixels of the 481 of photographs of BSDS500, and less in smaller pictures.
         blur = min(3.0, 1 / 160 * max(height, width))
-    blur = check_blur(blur)
-    shape = fit_grid(height, width, max_pixels)
-    colors, picture = _smooth_colors(pixels, largest, blur, shape)
-    places = np.moveaxis(np.indices(shape, dtype=np.float64), 0, 2)
+    colors, places, picture = smooth_bands(
+        lambda c: _color(pixels, c, largest), 3, (height, width), blur, max_pixels
+    )
+    shape = places.shape[:2]
     if color == "lab":
         # A difference of 100 in L*a*b* counts as much as half of the longer side of the picture.
         colors = _lab(colors) / 100
@@ -218,20 +218,41 @@ def image_points(
     )
 
 
-def _smooth_colors(pixels, largest, blur, shape):
-    """Return the blurred colors on a grid, (rows, columns, 3) float64 in [0, 1], and the picture in
-    full size, (height, width, 3) uint8.
+def smooth_bands(band_of, n_bands, full, blur, max_pixels):
+    """Blur the bands of a picture, and average them over a grid of at most `max_pixels` points.
+
+    `band_of` is called with the number of a band, and returns it as (height, width) float64 in
+    [0, 1]. Return the bands, (rows, columns, n_bands) float64, the row and the column of each point
+    of the grid, (rows, columns, 2) float64, and the first three bands in full size, uint8.
     """
+    from PIL import Image
     from scipy.ndimage import gaussian_filter
 
-    full = pixels.shape[:2]
-    colors, picture = np.empty((*shape, 3)), np.empty((*full, 3), np.uint8)
-    for c in range(3):  # one at a time, as a color in float64 takes more than the picture
-        values = _color(pixels, c, largest)
-        picture[:, :, c] = np.round(values * 255)
-        smooth = gaussian_filter(values, blur, mode="nearest") if blur else values
-        colors[:, :, c] = smooth if shape == full else resize(smooth, shape)
-    return colors, picture
+    if not 0 <= check_real(blur, "blur", "a number of pixels >= 0") < 1000:
+        raise ValueError(f"blur must be a number of pixels from 0 to 1000, got {blur!r}")
+    shape = full if max_pixels is None else _fit_grid(*full, check_count(max_pixels, "max_pixels"))
+    bands, picture = np.empty((*shape, n_bands)), np.empty((*full, min(n_bands, 3)), np.uint8)
+    for c in range(n_bands):  # one at a time, as a band in float64 may take more than the picture
+        values = band_of(c)
+        if c < 3:
+            picture[:, :, c] = np.round(values * 255)
+        if blur:
+            values = gaussian_filter(values, blur, mode="nearest")
+        if shape != full:
+            large = Image.fromarray(values.astype(np.float32))
+            small = large.resize(shape[::-1], Image.Resampling.BOX)
+            values = np.clip(np.asarray(small, dtype=np.float64), 0, 1)
+        bands[:, :, c] = values
+    return bands, np.moveaxis(np.indices(shape, dtype=np.float64), 0, 2), picture
+
+
+def _fit_grid(height, width, max_pixels):
+    if height * width <= max_pixels:
+        return height, width
+    scale = math.sqrt(max_pixels / (height * width))
+    rows = min(max(1, int(height * scale)), max_pixels)
+    columns = min(max(1, int(width * scale)), max_pixels // rows)
+    return min(rows, max(1, max_pixels // columns)), columns
 
 
 def _pixels(image):
@@ -275,36 +296,6 @@ def _color(array, c, largest):
         alpha = np.divide(channels[:, :, -1], largest, dtype=np.float64)
         values = values * alpha + (1 - alpha)
     return values
-
-
-def check_blur(blur):
-    """Return the standard deviation of a blur in pixels, from 0 to 1000."""
-    if not 0 <= check_real(blur, "blur", "a number of pixels >= 0") < 1000:
-        raise ValueError(f"blur must be a number of pixels from 0 to 1000, got {blur!r}")
-    return blur
-
-
-def fit_grid(height, width, max_pixels):
-    """Return the largest grid with the shape of the picture and at most `max_pixels` points."""
-    if max_pixels is None:
-        return height, width
-    max_pixels = check_count(max_pixels, "max_pixels")
-    if height * width <= max_pixels:
-        return height, width
-    scale = math.sqrt(max_pixels / (height * width))
-    rows = min(max(1, int(height * scale)), max_pixels)
-    columns = min(max(1, int(width * scale)), max_pixels // rows)
-    rows = min(rows, max(1, max_pixels // columns))
-    return rows, columns
-
-
-def resize(channel, shape):
-    """Average one color over the cells of a grid of the given shape."""
-    from PIL import Image
-
-    large = Image.fromarray(channel.astype(np.float32))
-    small = large.resize((shape[1], shape[0]), Image.Resampling.BOX)
-    return np.clip(np.asarray(small, dtype=np.float64), 0, 1)
 
 
 def _lab(rgb):

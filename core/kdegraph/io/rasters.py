@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from kdegraph.bandwidth import pixel_sigma
 from kdegraph.io.dataset import Dataset
-from kdegraph.io.pictures import MAX_PIXELS, check_blur, fit_grid, resize
+from kdegraph.io.pictures import MAX_PIXELS, smooth_bands
 from kdegraph.validation import as_array
 
 __all__ = ["raster_points"]
@@ -65,21 +65,13 @@ def raster_points(
     >>> data.X.shape, data.feature_names[-3:]
     ((24, 7), ('band 5', 'row', 'column'))
     """
-    from scipy.ndimage import gaussian_filter
-
     pixels, template = _checked(image)
     height, width, n_bands = pixels.shape
-    shape = fit_grid(height, width, max_pixels)
-    blur = check_blur(blur)
-    bands = np.empty((*shape, n_bands))
-    picture = np.empty((height, width, min(n_bands, 3)), np.uint8)
-    for c in range(n_bands):  # one at a time, as a band in float64 may take more than the raster
-        values = _scaled(pixels[:, :, c])
-        if c < 3:
-            picture[:, :, c] = np.round(values * 255)
-        smooth = gaussian_filter(values, blur, mode="nearest") if blur else values
-        bands[:, :, c] = smooth if shape == (height, width) else resize(smooth, shape)
-    places = np.moveaxis(np.indices(shape, dtype=np.float64), 0, 2) * (0.5 / max(shape))
+    bands, places, picture = smooth_bands(
+        lambda c: _scaled(pixels[:, :, c]), n_bands, (height, width), blur, max_pixels
+    )
+    shape = places.shape[:2]
+    places *= 0.5 / max(shape)
     points = np.concatenate([bands / np.sqrt(n_bands), places], axis=2)
     points = points.reshape(-1, n_bands + 2)
     return Dataset(

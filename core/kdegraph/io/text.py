@@ -13,9 +13,6 @@ from kdegraph.io.table import NULLS, Table
 from kdegraph.runtime.memory import format_bytes
 from kdegraph.runtime.slices import count, slices
 
-# Delimiters to try, the most common first.
-_DELIMITERS = (",", ";", "\t", "|", " ")
-
 
 def read_csv(data, name, max_bytes, delimiter=None):
     """Read a table of text; the delimiter is recognized if it is not given."""
@@ -157,14 +154,14 @@ def _best_reading(lines, known_delimiter):
     delimiter is taken.
     """
     best_score, best = None, None
-    for delimiter in [known_delimiter] if known_delimiter else _DELIMITERS:
+    for delimiter in known_delimiter or ",;\t| ":  # the most common first
         rows = _rows(lines, delimiter)
         width = len(rows[0])
         even = width > 1 and all(len(row) == width for row in rows)
         body = [cell for row in rows[1:] or rows for cell in row]
         for decimal in (".", ",") if delimiter != "," else (".",):
             plain = [is_plain(cell, decimal) for cell in body]
-            numbers = [_is_number(cell, decimal) for cell in body]
+            numbers = [is_number(cell, decimal) for cell in body]
             shares = (round(sum(found) / max(len(body), 1), 6) for found in (numbers, plain))
             score = (even, *shares, decimal == ".")
             if best_score is None or score > best_score:
@@ -180,14 +177,10 @@ def _rows(lines, delimiter):
     return [[cell.strip() for cell in row] for row in rows]
 
 
-def _is_number(cell, decimal):
-    return is_number(cell, decimal) or is_plain(cell, decimal)
-
-
 def _is_header(rows, decimal):
     """Return whether the first row has the names of the columns: it has text, and no number."""
     first, body = rows[0], rows[1:]
-    if any(_is_number(cell, decimal) for cell in first):
+    if any(is_number(cell, decimal) for cell in first):
         # A table saved without names has 0, 1, 2, ... for a header.
         counts = [str(i) for i in range(len(first))]
         return (

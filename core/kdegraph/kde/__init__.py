@@ -1,8 +1,14 @@
 """Kernel density estimation without the 1/n: sums of kernels, by several solvers."""
 
 from kdegraph.geometry.kernels import Kernel
-from kdegraph.kde.api import KERNEL_SUM_METHODS, gauss_transform, kernel_sum
-from kdegraph.kde.solvers import DirectKDE, FastKDE, make_solver
+from kdegraph.kde.api import (
+    KERNEL_SUM_METHODS,
+    DirectKDE,
+    FastKDE,
+    gauss_transform,
+    kernel_sum,
+    make_solver,
+)
 
 __all__ = [
     "KERNEL_SUM_METHODS",

@@ -23,9 +23,6 @@ from kdegraph.runtime.threads import call_helpers, get_num_threads
 WORTH_WAKING = 150e-6
 # The calling thread tries ranges of about this duration until it can judge the rest.
 _TRIAL = 30e-6
-# A range takes at least this long where threads share the work, so that taking a range costs little
-# compared to the work on it.
-_SHORTEST = 60e-6
 # A range takes at most about this long where threads share the work: long compared to the cost of a
 # call, too short for a person to notice when work is cancelled.
 LONGEST = 5e-3
@@ -70,7 +67,8 @@ class WorkRanges:
                 wanted = LONGEST if self._shared else _TRIAL
                 growth = min(64, max(0.25, wanted / seconds))
                 self._size = max(1, int((stop - start) * growth))
-                self._smallest = int((stop - start) * _SHORTEST / seconds)
+                # 60 microseconds: taking a range costs little compared to the work on it.
+                self._smallest = int((stop - start) * 60e-6 / seconds)
 
     def take_all_next(self):
         """Let the next range contain all items that are left, unless `chunk` is given."""

@@ -36,6 +36,13 @@ def partial_progress(progress, start, stop):
     return lambda fraction: progress(start + (stop - start) * fraction)
 
 
+def held_progress(report, fraction):
+    """Return a ``progress(stage, fraction)`` for a step, each report of which calls ``report``
+    with this fraction of a stage; or None if nobody listens.
+    """
+    return report and (lambda stage, _: report(fraction))
+
+
 class StageTimer:
     """Measure the stages of one computation, and report them to ``progress(stage, fraction)``.
 

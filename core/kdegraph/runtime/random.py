@@ -13,8 +13,6 @@ from kdegraph.runtime.jit import jit
 # SplitMix64's increment, 2**64 divided by the golden ratio: the step from one vertex to the next,
 # and from one number of a stream to the next.
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-# Another odd constant: the step from one draw to the next.
-_SECOND = np.uint64(0xD1B54A32D192ED03)
 
 
 def _wrapping(function):
@@ -48,7 +46,7 @@ def vertex_stream(seed, vertex):
 @jit
 def draw_stream(own, draw):
     """Return ``stream(seed, vertex, draw)``, where `own` is ``vertex_stream(seed, vertex)``."""
-    return _mix(own + np.uint64(draw) * _SECOND)
+    return _mix(own + np.uint64(draw) * np.uint64(0xD1B54A32D192ED03))  # another odd constant
 
 
 @_wrapping

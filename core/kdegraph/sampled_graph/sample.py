@@ -14,8 +14,12 @@ from kdegraph.kde.dispatch import kernel_degrees
 from kdegraph.local_bandwidth import bandwidths_of_lists, neighbors_needed
 from kdegraph.runtime.memory import check_memory
 from kdegraph.sampling import mixture, near, recursive, rejection
-from kdegraph.sampling.choice import choose_sampler, draws_from_lists
-from kdegraph.sampling.rounds import LOCAL_ROUNDS, suggest_n_rounds
+from kdegraph.sampling.choice import (
+    LOCAL_ROUNDS,
+    choose_sampler,
+    draws_from_lists,
+    suggest_n_rounds,
+)
 from kdegraph.scaled_kernel import (
     Bandwidth,
     exponent_shifts,
@@ -24,10 +28,6 @@ from kdegraph.scaled_kernel import (
     tree_kernel,
 )
 from kdegraph.validation import LOCAL_WORDS
-
-# Bytes of memory for each neighbor that is drawn, from drawing it to its edge in the graph.
-BYTES_PER_DRAW = {"mixture": 120, "recursive": 100}
-BYTES_PER_DRAW_ON_TREE = 40
 
 
 def sample_graph(X, options, stages, sample_weight=None):
@@ -77,7 +77,8 @@ def _sample_from_lists(X, options, stages, sample_weight):
 
 def _check_memory(n, n_rounds, sampler):
     """Raise a MemoryError before neighbors are drawn if their graph does not fit."""
-    n_bytes = n * n_rounds * BYTES_PER_DRAW.get(sampler, BYTES_PER_DRAW_ON_TREE)
+    # For each neighbor that is drawn, from drawing it to its edge in the graph.
+    n_bytes = n * n_rounds * {"mixture": 120, "recursive": 100}.get(sampler, 40)
     need = f"a graph of {n:,} points with {n_rounds:,} rounds needs"
     check_memory(n_bytes, need, "use fewer n_rounds, or a store, which keeps the graph on disk")
 
@@ -149,7 +150,13 @@ def set_up(X, options, stages, sample_weight=None):
     kernel = tree_kernel(options.kernel, bandwidth, tree, shift)
     if options.alpha > 0:
         stages.enter("densities")
-        degrees = _by_vertex(_degrees(kernel, tree, options.eps, stages.progress), tree)
+        if kernel.local.is_local:
+            _, degrees = near.draw_neighbors(
+                kernel, tree, 0, 0, options.eps, progress=stages.progress
+            )
+        else:
+            degrees = kernel_degrees(kernel, tree, options.eps, progress=stages.progress)
+        degrees = _by_vertex(degrees, tree)
         own = 1.0 if sample_weight is None else sample_weight
         densities = own + degrees / own
         shift = exponent_shifts(densities, options.alpha, sample_weight)
@@ -157,13 +164,6 @@ def set_up(X, options, stages, sample_weight=None):
     automatic = isinstance(options.n_rounds, str)
     n_rounds = suggest_n_rounds(kernel, tree) if automatic else options.n_rounds
     return TreeProblem(X, tree, kernel, bandwidth, densities, n_rounds)
-
-
-def _degrees(kernel, tree, eps, progress):
-    """Return the kernel sums at all points of the tree, without the points themselves."""
-    if kernel.local.is_local:
-        return near.draw_neighbors(kernel, tree, 0, 0, eps, progress=progress)[1]
-    return kernel_degrees(kernel, tree, eps, progress=progress)
 
 
 def _draw(kernel, tree, n_rounds, options, stages):

@@ -41,9 +41,12 @@ def draw_neighbors(kernel, tree, n_rounds, seed, eps, *, leaves=None, progress=N
     vertices, and the degrees ``sum_{j != i} k(x_i, x_j)``, 0 exactly where all values underflow.
     """
     leaves = np.arange(tree.first_leaf, tree.start.size) if leaves is None else leaves
-    task = _task(kernel, tree.start[leaves[0]], tree.stop[leaves[-1]], n_rounds, seed, eps)
+    first, m = tree.start[leaves[0]], tree.stop[leaves[-1]] - tree.start[leaves[0]]
+    degrees, neighbors = np.zeros(m), np.full((m, n_rounds), -1, np.int32)
+    kernel_parts = kernel.code, kernel.inverse_sigma, kernel.local
+    task = NearTask(*kernel_parts, eps, np.uint64(seed), first, degrees, neighbors)
     parallel.run(_draw_range, leaves.size, leaves, task, tree, progress=progress)
-    return task.neighbors, task.degrees
+    return neighbors, degrees
 
 
 def has_few_sources(kernel, tree, eps, most):
@@ -89,19 +92,6 @@ def estimate_at(leaf, kernel, tree, eps):
     errors = np.cumsum(np.sort(0.5 * size * (largest - smallest)))
     n_far = np.searchsorted(errors, STRICTER * eps * degree, side="right")
     return size * max(nodes.size - n_far, 1), degree
-
-
-def _task(kernel, first, last, n_rounds, seed, eps):
-    return NearTask(
-        kernel.code,
-        kernel.inverse_sigma,
-        kernel.local,
-        eps,
-        np.uint64(seed),
-        first,
-        np.zeros(last - first),
-        np.full((last - first, n_rounds), -1, np.int32),
-    )
 
 
 @jit

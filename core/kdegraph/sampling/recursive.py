@@ -11,7 +11,7 @@ import numpy as np
 
 from kdegraph.geometry.kernel_functions import UNDERFLOW, exp_neg
 from kdegraph.geometry.kernels import exponent
-from kdegraph.kde.solvers import checked_sums
+from kdegraph.kde.api import checked_sums
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.random import stream, uniform

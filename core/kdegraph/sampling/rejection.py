@@ -49,54 +49,13 @@ def group_targets(kernel, tree, n_rounds):
     """Divide all points into `TargetGroups` for `n_rounds` draws each: the largest nodes of `tree`
     that are narrow enough, and single points of leaves that are too wide.
     """
-    n, d = tree.points.shape
-    groups = TargetGroups(
-        np.empty(n, np.int64), np.empty(n, np.int64), np.empty((n, d)), np.empty((n, d))
-    )
-    radii = tree.radii(kernel.inverse_sigma)
-    count = _fill_groups(radii, n_rounds, tree, groups)
-    return TargetGroups(*(array[:count] for array in groups))
-
-
-@jit
-def _fill_groups(radii, n_rounds, tree, groups):
-    """Write the groups in the order of the tree, and return their number.
-
-    The radii of their boxes are in units of sigma. A wide group wastes proposals on bounds far
-    above the kernel values of its targets; a narrow one has few draws to share its list.
-    """
-    stack = np.empty(256, np.int64)
-    count, top = 0, 0
-    stack[0] = 0
-    while top >= 0:
-        node = stack[top]
-        top -= 1
-        start, stop = tree.start[node], tree.stop[node]
-        # With larger groups, some threads would have no work at the end.
-        narrow = radii[node] <= 0.2 and stop - start <= 4096
-        few_draws = (stop - start) * n_rounds <= 2000
-        if narrow or (radii[node] <= 0.8 and few_draws):
-            _set_group(groups, count, start, stop, tree.low[node], tree.high[node])
-            count += 1
-        elif 2 * node + 2 < tree.start.size:
-            stack[top + 1], stack[top + 2] = 2 * node + 2, 2 * node + 1
-            top += 2
-        else:
-            for i in range(start, stop):
-                _set_group(groups, count, i, i + 1, tree.points[i], tree.points[i])
-                count += 1
-    return count
-
-
-@jit(borrow=True)
-def _set_group(groups, k, start, stop, low, high):
-    """Write one group.
-
-    The loop replaces an assignment of rows, which would take longer to compile.
-    """
-    groups.start[k], groups.stop[k] = start, stop
-    for c in range(low.size):
-        groups.low[k, c], groups.high[k, c] = low[c], high[c]
+    radii, sizes = tree.radii(kernel.inverse_sigma), tree.stop - tree.start
+    # A wide group wastes proposals on bounds far above the kernel values of its targets; a narrow
+    # one has few draws to share its list. With larger groups, some threads would have no work at
+    # the end.
+    narrow = (radii <= 0.2) & (sizes <= 4096)
+    few_draws = (radii <= 0.8) & (sizes * n_rounds <= 2000)
+    return TargetGroups(*tree.units(tree.largest_nodes(narrow | few_draws)))
 
 
 def draw_neighbors(kernel, tree, degrees, n_rounds, seed, *, groups=None, progress=None):

@@ -10,7 +10,7 @@ import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
 from kdegraph.findings import distances_as_weights, warn
-from kdegraph.foreign_graphs import IgraphGraph, NetworkxGraph, adjacency_of_foreign
+from kdegraph.foreign_graphs import ForeignGraph, adjacency_of_foreign
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.progress import partial_progress
@@ -40,8 +40,7 @@ class HasAdjacency(Protocol):
 
 
 AdjacencyLike: TypeAlias = (
-    "HasAdjacency | scipy.sparse.sparray | scipy.sparse.spmatrix | ArrayLike "
-    "| NetworkxGraph | IgraphGraph"
+    "HasAdjacency | scipy.sparse.sparray | scipy.sparse.spmatrix | ArrayLike | ForeignGraph"
 )
 
 

@@ -102,18 +102,17 @@ def warn_of_residuals(residuals, n_products):
 def compute_spectrum(
     adjacency,
     n_components,
-    *,
     seed=0,
-    tol=1e-4,
-    max_products=None,
     smallest_component=1,
     approximate=False,
     progress=None,
+    **limits,
 ):
     """Compute the `Spectrum` of a graph in memory.
 
-    The parameters are those of `kdegraph.spectrum`, which have been checked there. The connected
-    components give the eigenvectors of eigenvalue 0, and `_nonzero_eigenpairs` finds the others.
+    The parameters are those of `kdegraph.spectrum`, which have been checked there; the `limits` are
+    `tol` and `max_products`. The connected components give the eigenvectors of eigenvalue 0, and
+    `_nonzero_eigenpairs` finds the others.
     """
     reuse_freed_memory()
     graph = check_adjacency(adjacency, progress=stage_progress(progress, "components"))
@@ -124,8 +123,7 @@ def compute_spectrum(
 
     eigenvalues, residuals = np.zeros(k), np.zeros(k)
     eigenvectors = np.zeros((graph.n, k))
-    null_vector = _null_vector(graph)
-    n_zero = _write_null_vectors(graph, null_vector, min_size, eigenvectors)
+    null_vector, n_zero = _write_null_vectors(graph, min_size, eigenvectors)
     converged, n_products = True, 0
     if k > n_zero:
         vertices, pairs = _nonzero_eigenpairs(
@@ -133,7 +131,7 @@ def compute_spectrum(
             null_vector,
             max(min_size, 2),
             k - n_zero,
-            partial(solve, tol=tol, max_products=max_products),
+            partial(solve, **limits),
             approximate,
             np.random.default_rng(seed),
             stage_progress(progress, "eigenvectors"),
@@ -142,8 +140,8 @@ def compute_spectrum(
         eigenvectors[vertices, n_zero:] = pairs.vectors
         residuals[n_zero:] = pairs.residuals
         converged, n_products = pairs.converged, pairs.n_products
-    if not converged:
-        warn_of_residuals(residuals, n_products)
+        if not converged:
+            warn_of_residuals(residuals, n_products)
     negative = -eigenvectors.min(axis=0) > eigenvectors.max(axis=0)
     if negative.any():
         eigenvectors *= np.where(negative, -1.0, 1.0)
@@ -176,17 +174,13 @@ def check_n_components(n_components, graph, min_size):
     return check_count(n_components, "n_components", maximum=available, reason=reason)
 
 
-def _null_vector(graph):
-    """Return the sum of the eigenvectors of eigenvalue 0, which have disjoint supports."""
+def _write_null_vectors(graph, min_size, out):
+    """Write the eigenvectors of eigenvalue 0, which have disjoint supports, into the first columns,
+    those of the largest components first. Return the sum of all of them, and how many are written.
+    """
     squares = np.where(graph.degrees > 0, graph.degrees, 1.0)
     volumes = np.bincount(graph.component, weights=squares, minlength=len(graph.sizes))
-    return np.sqrt(squares / volumes[graph.component])
-
-
-def _write_null_vectors(graph, null_vector, min_size, out):
-    """Write the eigenvectors of eigenvalue 0 into the first columns, those of the largest
-    components first; return how many there are.
-    """
+    null_vector = np.sqrt(squares / volumes[graph.component])
     by_size = np.argsort(-graph.sizes, kind="stable")
     chosen = by_size[graph.sizes[by_size] >= min_size][: out.shape[1]]
     column = np.full(len(graph.sizes), -1)
@@ -194,7 +188,7 @@ def _write_null_vectors(graph, null_vector, min_size, out):
     column = column[graph.component]
     rows = np.flatnonzero(column >= 0)
     out[rows, column[rows]] = null_vector[rows]
-    return len(chosen)
+    return null_vector, len(chosen)
 
 
 def _nonzero_eigenpairs(graph, null_vector, min_size, k, solve, approximate, rng, report):
@@ -202,8 +196,12 @@ def _nonzero_eigenpairs(graph, null_vector, min_size, k, solve, approximate, rng
     at least `min_size`; `solve` is that of `kdegraph.spectral.solver.iteration` with its options.
     Return the vertex of each row of the eigenvectors, and the `Eigenpairs`.
     """
-    vertices, places = _rows_by_component(graph, min_size)
-    component = graph.component[vertices]
+    # The rows lie component after component, each in the order of the graph.
+    component = graph.component[graph.order]
+    places = np.flatnonzero(graph.sizes[component] >= min_size)
+    if len(graph.sizes) > 1:
+        places = places[np.argsort(component[places], kind="stable")]
+    vertices, component = graph.order[places], component[places]
     bounds = np.r_[0, np.flatnonzero(np.diff(component)) + 1, len(vertices)]
     null = NullSpace(bounds, null_vector[vertices])
     beginning = partial_progress(report, 0.0, 0.0)  # the iteration begins after it
@@ -224,14 +222,3 @@ def _nonzero_eigenpairs(graph, null_vector, min_size, k, solve, approximate, rng
             n_probes = min(8, block_width(k) - k)  # random vectors, if there is room for them
             start = found.start(null, block_width(k) - n_probes, rng, n_probes, beginning)
     return vertices, solve(operator, null, k, rng=rng, start=start, report=report)
-
-
-def _rows_by_component(graph, min_size):
-    """Return the vertices of the components of at least `min_size`, component after component, and
-    their places in the order of the graph, which is kept within each component.
-    """
-    component = graph.component[graph.order]
-    places = np.flatnonzero(graph.sizes[component] >= min_size)
-    if len(graph.sizes) > 1:
-        places = places[np.argsort(component[places], kind="stable")]
-    return graph.order[places], places

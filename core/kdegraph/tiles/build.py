@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse
 
-from kdegraph.adjacency import weighted_rows
-from kdegraph.drawn import Drawn, transposed
+from kdegraph.adjacency import Drawn, transposed, weighted_rows
 from kdegraph.edge_weights import EdgeLaw
 from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.local_scale import ONE_BANDWIDTH, LocalScale
@@ -26,12 +25,14 @@ from kdegraph.sampling import near, rejection
 from kdegraph.sampling.choice import choose_sampler
 from kdegraph.sampling.rejection import TargetGroups, group_targets
 from kdegraph.tiles import scheduler
-from kdegraph.tiles.folder import DESCRIPTION, Folder, checksum
-from kdegraph.tiles.order import (
+from kdegraph.tiles.folder import (
     DEGREES,
+    DESCRIPTION,
     ORDER,
     RESULT,
+    Folder,
     Order,
+    checksum,
     n_tiles,
     number_of_tiles,
     read_order,
@@ -154,21 +155,14 @@ def _make_plan(X, options, stages, folder):
     wanted = np.linspace(0, n, number_of_tiles(n, n_rounds), endpoint=False)
     first = np.unique(np.searchsorted(starts, wanted, side="right") - 1)
     units, bounds = np.append(first, len(starts)), np.append(starts[first], n)
-    plan = Plan(
-        kernel, tree, groups, degrees, units, sampler, n_rounds,
-        options.seed, options.eps, options.weighting == "inclusion",
-    )  # fmt: skip
     order = Order.of(tree.order, bounds, problem.bandwidth, problem.densities)
     folder.write(ORDER, order._asdict())
-    _write_plan(folder, plan)
-
-
-def _write_plan(folder, plan):
-    fields = {name: getattr(plan, name) for name in FIELDS}
-    fields |= {"kernel": plan.kernel.name, "sigma": plan.kernel.sigma}
-    parts = {"tree": plan.tree, "groups": plan.groups, "local": plan.kernel.local}
-    for part, values in parts.items():
-        fields |= {f"{part}-{field}": value for field, value in values._asdict().items()}
+    independent = options.weighting == "inclusion"
+    values = degrees, units, sampler, n_rounds, options.seed, options.eps, independent
+    fields = dict(zip(FIELDS, values, strict=True))
+    fields |= {"kernel": kernel.name, "sigma": kernel.sigma}
+    for part, of_part in {"tree": tree, "groups": groups, "local": kernel.local}.items():
+        fields |= {f"{part}-{field}": value for field, value in of_part._asdict().items()}
     folder.write(PLAN, fields)
 
 

@@ -2,16 +2,15 @@
 
 import numpy as np
 
-from kdegraph.clustering.conductance import quotients
-from kdegraph.clustering.embedding import limits, represent
 from kdegraph.clustering.partition import (
     Clustering,
     join_outliers,
     largest_components,
     least_component,
     numbered_by_first_member,
+    quotients,
 )
-from kdegraph.clustering.rounding import choose_rows, extremes, predict
+from kdegraph.clustering.rounding import choose_rows, extremes, limits, predict, represent
 from kdegraph.eigengap import AUTO_EIGENVALUES, suggest_n_clusters
 from kdegraph.geometry.units import unit_scale
 from kdegraph.runtime.progress import partial_progress, stage_progress
@@ -19,10 +18,9 @@ from kdegraph.spectral.checked_graph import check_smallest_component
 from kdegraph.spectral.solver.coarse import MIN_VERTICES
 from kdegraph.spectral.solver.rayleigh_ritz import MIN_DIVISOR
 from kdegraph.tiles import points, scheduler
-from kdegraph.tiles.folder import Folder
+from kdegraph.tiles.folder import ORDER, Folder, n_tiles, span
 from kdegraph.tiles.graph import stored_by_blocks
 from kdegraph.tiles.matrix import COMPONENTS, lengths_of, make_matrix, rows_of
-from kdegraph.tiles.order import ORDER, n_tiles, span
 from kdegraph.tiles.spectrum import NAME, RESULT, Eigenproblem, computation, read_spectrum
 
 # The step with the labels of all vertices: in the tree's order, and in their own.
@@ -52,7 +50,13 @@ def cluster_by_tiles(graph, n_clusters, rounding, smallest_component, progress=N
             least = 1 if n_clusters == "auto" else n_clusters
             min_size = least_component(smallest_component, vertices, least)
             problem = Eigenproblem(store, folder, vertices, min_size, rounding.seed)
-            n_vectors = _n_vectors(problem, n_clusters, rounding)
+            most = vertices.n_in_components(min_size)
+            if n_clusters == "auto":
+                n_vectors = min(AUTO_EIGENVALUES, most)
+            elif problem.n_zero >= n_clusters:  # the clusters are components
+                n_vectors = n_clusters
+            else:
+                n_vectors = rounding.n_eigenvectors(n_clusters, most)
             found = problem.solve(n_vectors, least, stage_progress(progress, "eigenvectors"))
             if found is None:
                 return None
@@ -66,16 +70,6 @@ def cluster_by_tiles(graph, n_clusters, rounding, smallest_component, progress=N
     conductances = np.array(folder.read(RESULT, "conductances"))
     labels = stored_by_blocks(graph, folder, LABELS, "by_vertex", np.int32)
     return Clustering(labels, len(conductances), conductances, spectrum.isolated, spectrum)
-
-
-def _n_vectors(problem, n_clusters, rounding):
-    """Return the number of wanted eigenvectors."""
-    most = problem.vertices.n_in_components(problem.min_size)
-    if n_clusters == "auto":
-        return min(AUTO_EIGENVALUES, most)
-    if problem.n_zero >= n_clusters:  # the clusters are components
-        return n_clusters
-    return rounding.n_eigenvectors(n_clusters, most)
 
 
 def _write_labels(problem, found, kernel, n_clusters, rounding, progress):
@@ -135,7 +129,7 @@ def _embed_tile(folder, tile, graph, min_size, found, unit, n, n_clusters, round
     """Return the step "embedding": the rows that represent the n vertices, for a tile; `unit` is
     the mean degree of these vertices.
 
-    Each row is the mean of its neighbors' rows, as in `kdegraph.clustering.embedding`, where that
+    Each row is the mean of its neighbors' rows, as in `kdegraph.clustering.rounding`, where that
     is known to be better.
     """
     n_vectors = rounding.n_eigenvectors(n_clusters, len(found.ritz.values))

@@ -25,7 +25,7 @@ from kdegraph.runtime.memory import check_memory
 from kdegraph.runtime.progress import StageTimer
 from kdegraph.tiles import scheduler
 from kdegraph.tiles.build import fields_of_rows, write_result
-from kdegraph.tiles.order import (
+from kdegraph.tiles.folder import (
     DEGREES,
     ORDER,
     RESULT,
@@ -69,7 +69,15 @@ def unpack_zarr(path, folder, progress=None):
             folder.check_all()
             if not folder.has(ORDER):
                 _write_order(path, arrays, parameters, folder)
-            _unpack_rows(path, folder, stages)
+            stages.enter("blocks")
+            tiles = n_tiles(folder)  # and as many blocks
+            report = stages.progress
+            scheduler.write_tiles(folder, "sent", tiles, _send_block, path, progress=report)
+            stages.enter("graph")
+            scheduler.write_tiles(folder, "rows", tiles, _join_tile, progress=report)
+            stages.leave()
+            for block in range(tiles):
+                folder.remove(f"sent-{block}")
             kept = {name: parameters[name] for name in PLAIN_PARAMETERS if name in parameters}
             write_result(folder, kept)
 
@@ -89,18 +97,6 @@ def _write_order(path, arrays, parameters, folder):
     folder.write(DEGREES, {"degrees": degrees[order]})
     bandwidth = parameters["sigma"] if "sigma" in parameters else arrays["sigma"]
     folder.write(ORDER, Order.of(order, bounds, bandwidth, arrays.get("densities"))._asdict())
-
-
-def _unpack_rows(path, folder, stages):
-    """Write the rows of all tiles; there are as many blocks as tiles."""
-    tiles = n_tiles(folder)
-    stages.enter("blocks")
-    scheduler.write_tiles(folder, "sent", tiles, _send_block, path, progress=stages.progress)
-    stages.enter("graph")
-    scheduler.write_tiles(folder, "rows", tiles, _join_tile, progress=stages.progress)
-    stages.leave()
-    for block in range(tiles):
-        folder.remove(f"sent-{block}")
 
 
 def _send_block(folder, block, path):

@@ -21,9 +21,8 @@ from kdegraph.runtime.memory import check_memory
 from kdegraph.runtime.replacing import writing
 from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.tiles import points, scheduler
-from kdegraph.tiles.folder import Folder
+from kdegraph.tiles.folder import DEGREES, ORDER, RESULT, Folder, read_order
 from kdegraph.tiles.from_zarr import unpack_zarr
-from kdegraph.tiles.order import DEGREES, ORDER, RESULT, read_order
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -302,21 +301,44 @@ def _blocks(graph: TiledGraph) -> Iterator[tuple[int, int]]:
 # consecutive vertices in their original order
 
 
-def _matrix_rows(path, begin, end):
-    """Return the rows begin ... end - 1 of the adjacency matrix, (end - begin, n) CSR array."""
+def _from_tiles(path, begin, end, read):
+    """Return ``read(folder, order, tile, rows)`` of the tiles with some of the vertices begin ...
+    end - 1, concatenated in the order of these; the `rows` are counted from the first of the tile.
+    """
     folder = Folder(path)
     order = read_order(folder)
-    n = len(order.place)
-    parts, by_tile = [], []
-    for tile, mine, local in _tiles(order, begin, end):
+    places = np.array(order.place[begin:end])
+    tiles = order.tiles_of(places)
+    by_tile = [np.flatnonzero(tiles == tile) for tile in np.unique(tiles)]
+    parts = []
+    for mine in by_tile:
+        tile = tiles[mine[0]]
+        parts.append(read(folder, order, tile, places[mine] - order.bounds[tile]))
+    concatenate = scipy.sparse.vstack if scipy.sparse.issparse(parts[0]) else np.concatenate
+    return concatenate(parts)[np.argsort(np.concatenate(by_tile))]
+
+
+def _matrix_rows(path, begin, end):
+    """Return the rows begin ... end - 1 of the adjacency matrix, (end - begin, n) CSR array."""
+
+    def read(folder, order, tile, rows):
         arrays = folder.read(f"rows-{tile}", "data", "indices", "indptr")
-        of_tile = scipy.sparse.csr_array(tuple(arrays), shape=(len(arrays[-1]) - 1, n))
-        parts.append(of_tile[local])
-        by_tile.append(mine)
-    back = np.argsort(np.concatenate(by_tile))
-    found = scipy.sparse.vstack(parts, format="csr")[back]
+        shape = len(arrays[-1]) - 1, len(order.place)
+        return scipy.sparse.csr_array(tuple(arrays), shape=shape)[rows]
+
+    found = _from_tiles(path, begin, end, read)
     found.has_sorted_indices = found.has_canonical_format = True
     return found
+
+
+def _neighbors_of(path, begin, end):
+    """Return the neighbors of the vertices begin ... end - 1, (end - begin, L) int32."""
+
+    def read(folder, order, tile, rows):
+        drawn = folder.read(f"draws-{tile}", "neighbors")[rows]
+        return np.where(drawn >= 0, order.order[drawn], -1).astype(np.int32)
+
+    return _from_tiles(path, begin, end, read)
 
 
 def _write_edges(path, begin, end, file):
@@ -334,18 +356,6 @@ def _write_edges(path, begin, end, file):
         parquet.write_table(pa.table({name: c[upper] for name, c in columns.items()}), temporary)
 
 
-def _neighbors_of(path, begin, end):
-    """Return the neighbors of the vertices begin ... end - 1, (end - begin, L) int32."""
-    folder = Folder(path)
-    order = read_order(folder)
-    parts, by_tile = [], []
-    for tile, mine, local in _tiles(order, begin, end):
-        drawn = folder.read(f"draws-{tile}", "neighbors")[local]
-        parts.append(np.where(drawn >= 0, order.order[drawn], -1).astype(np.int32))
-        by_tile.append(mine)
-    return np.concatenate(parts)[np.argsort(np.concatenate(by_tile))]
-
-
 def _degrees_of(path, begin, end):
     """Return the kernel degrees of the vertices begin ... end - 1."""
     folder = Folder(path)
@@ -355,14 +365,3 @@ def _degrees_of(path, begin, end):
 def _stored_rows(folder, step, name, dtype, _, begin, end):
     """Return the rows begin ... end - 1 of an array of a step."""
     return folder.read(step, name)[begin:end].astype(dtype)
-
-
-def _tiles(order, begin, end):
-    """Yield for each tile with some of the vertices its number, these vertices counted from
-    `begin`, and their points counted from the first of the tile.
-    """
-    places = np.array(order.place[begin:end])
-    tiles = order.tiles_of(places)
-    for tile in np.unique(tiles):
-        mine = np.flatnonzero(tiles == tile)
-        yield tile, mine, places[mine] - order.bounds[tile]

@@ -23,7 +23,7 @@ from kdegraph.spectral.solver.coarse import (
     runs_in_space,
 )
 from kdegraph.tiles import points, scheduler
-from kdegraph.tiles.order import ORDER, n_tiles, span
+from kdegraph.tiles.folder import ORDER, n_tiles, span
 
 # The steps with the degrees, the connected components, and the node of every vertex.
 DEGREES, COMPONENTS, NODES = "row-sums", "components", "nodes"
@@ -39,8 +39,12 @@ def make_matrix(folder, progress=None):
         folder.write(DEGREES, {"degrees": degrees, "mean": float(degrees.mean())})
     scheduler.write_tiles(folder, "walk", tiles, _write_walk, progress=progress)
     if not folder.has(COMPONENTS):
-        n = len(folder.read(DEGREES, "degrees"))
-        component, sizes = components_of_blocks(n, lambda: _columns_by_tile(folder))
+
+        def blocks():
+            for tile in range(tiles):
+                yield span(folder, tile).start, *rows_of(folder, tile)[:2]
+
+        component, sizes = components_of_blocks(len(folder.read(DEGREES, "degrees")), blocks)
         folder.write(COMPONENTS, {"component": component, "sizes": sizes})
     none = SparseRows(np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0))
     return CheckedGraph(
@@ -65,12 +69,6 @@ def rows_of(folder, tile):
     """Return the rows of A of a tile: `indptr`, the columns and the weights."""
     indptr, weights = folder.read(f"rows-{tile}", "indptr", "data")
     return indptr, folder.read(f"walk-{tile}", "columns"), weights
-
-
-def _columns_by_tile(folder):
-    """Yield for each tile its first vertex, and `indptr` and `indices` of its rows."""
-    for tile in range(n_tiles(folder)):
-        yield span(folder, tile).start, *rows_of(folder, tile)[:2]
 
 
 def lengths_of(folder, tile):
@@ -120,7 +118,12 @@ def _choose_runs(folder, vertices):
     the run have nearly the same neighbors. With fewer than 64 vertices in a run, groups along the
     edges make a smaller graph.
     """
-    rows = _sampled_rows(folder)
+    tiles, rows = n_tiles(folder), []  # some rows: pairs of a vertex and its neighbors
+    for tile in range(tiles):
+        begin = span(folder, tile).start
+        indptr, columns, _ = rows_of(folder, tile)
+        for i in np.linspace(0, len(indptr) - 2, -(-SAMPLED_ROWS // tiles)).astype(int):
+            rows.append((begin + i, columns[indptr[i] : indptr[i + 1]]))
     max_runs = MAX_RUNS
     while max_runs == MAX_RUNS or vertices.n >= 64 * max_runs:
         bounds = runs_in_space(vertices.order, vertices.points, max_runs)
@@ -128,17 +131,6 @@ def _choose_runs(folder, vertices):
             return bounds
         max_runs *= 2
     return None
-
-
-def _sampled_rows(folder):
-    """Return some rows of the matrix: pairs of a vertex and its neighbors."""
-    tiles, rows = n_tiles(folder), []
-    for tile in range(tiles):
-        begin = span(folder, tile).start
-        indptr, columns, _ = rows_of(folder, tile)
-        for i in np.linspace(0, len(indptr) - 2, -(-SAMPLED_ROWS // tiles)).astype(int):
-            rows.append((begin + i, columns[indptr[i] : indptr[i + 1]]))
-    return rows
 
 
 def _number_nodes(folder, bounds):

@@ -33,7 +33,7 @@ from kdegraph.spectral.spectrum import (
     warn_of_residuals,
 )
 from kdegraph.tiles import scheduler
-from kdegraph.tiles.folder import DESCRIPTION, Folder
+from kdegraph.tiles.folder import DESCRIPTION, ORDER, Folder, n_tiles, span
 from kdegraph.tiles.graph import array_by_blocks
 from kdegraph.tiles.matrix import (
     DEGREES,
@@ -43,7 +43,6 @@ from kdegraph.tiles.matrix import (
     make_matrix,
     multiply,
 )
-from kdegraph.tiles.order import ORDER, n_tiles, span
 from kdegraph.validation import check_count
 
 # The last step, the step with the eigenvectors of the coarse graph, and the name of the only array

@@ -126,12 +126,12 @@ def least_order(width: float, d: int, eps: float) -> int | None:
 
 
 def _offsets(reach):
-    """How many boxes the sources may lie above the targets."""
+    """Return the range of the number of boxes that sources may lie above the targets."""
     return range(-reach, reach + 1)
 
 
 class Translations(NamedTuple):
-    """What translations along an axis need; the first index of arrays is ``o + reach`` for sources
+    """Tables for translations along an axis; the first index of arrays is ``o + reach`` for sources
     o boxes above the targets.
     """
 

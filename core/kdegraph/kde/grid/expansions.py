@@ -22,7 +22,7 @@ CACHED_RUN = 256
 
 
 class Tolerance(NamedTuple):
-    """What a sum at a target may be off by, and what is taken off it."""
+    """The error that a sum at a target may have, and the part that is subtracted from it."""
 
     eps: float  # relative to the sum of absolute contributions
     slack: float  # allowed on top

@@ -59,11 +59,11 @@ class Grid:
         return math.prod(self.lattice.shape.tolist())
 
     def stride(self, axis: int) -> int:
-        """By how much the number of a box grows from one box to the next along an axis."""
+        """Return the difference between the numbers of two neighboring boxes along an axis."""
         return math.prod(self.lattice.shape[axis + 1 :].tolist())
 
     def near(self, numbers: NDArray[np.int64], axis: int) -> NDArray[np.bool_]:
-        """Which boxes are within reach of the boxes `numbers` along an axis, (n_boxes,)."""
+        """Return a mask, (n_boxes,), of the boxes within reach of some boxes along an axis."""
         mark = np.zeros(self.n_boxes, bool)
         n_along, stride = self.lattice.shape[axis], self.stride(axis)
         mark_neighbors(numbers, n_along, stride, self.translations.reach, mark)
@@ -165,7 +165,10 @@ def _choose_width(kernel, sample, bounds, n, n_targets, eps):
         drift = 1e-15 * max(shape) * width
         if drift > 0.1 * eps:  # most of the targets would be handed back
             continue
-        cost = _cost_of_points(order, d, n + n_targets) + GRID_COSTS.box * n_boxes
+        # Of moments and evaluation at all points.
+        per_point = GRID_COSTS.point + GRID_COSTS.point_per_dimension * d
+        cost = (n + n_targets) * (per_point + GRID_COSTS.term * (order**d + 2**d))
+        cost += GRID_COSTS.box * n_boxes
         if best is not None and cost >= best.cost:
             continue
         lattice = Lattice(low, scale, np.array(shape, np.int64))
@@ -180,12 +183,6 @@ def _choose_width(kernel, sample, bounds, n, n_targets, eps):
         if best is None or cost < best.cost:
             best = Grid(lattice, chebyshev.translations(width, reach), drift, order, cost)
     return best
-
-
-def _cost_of_points(order: int, d: int, n_points: int) -> float:
-    """Estimated cost of moments and evaluation at all points, in ns."""
-    per_point = GRID_COSTS.point + GRID_COSTS.point_per_dimension * d
-    return n_points * (per_point + GRID_COSTS.term * (order**d + 2**d))
 
 
 def _cost_of_pair(order: int, d: int) -> float:

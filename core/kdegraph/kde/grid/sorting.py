@@ -35,7 +35,7 @@ class Boxes(NamedTuple):
     stop: NDArray[np.int64]
 
     def subset(self, rows: NDArray[np.int64]) -> "Boxes":
-        """Some of the boxes."""
+        """Return some of the boxes."""
         return self._replace(
             numbers=self.numbers[rows], start=self.start[rows], stop=self.stop[rows]
         )

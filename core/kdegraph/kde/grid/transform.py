@@ -88,7 +88,7 @@ class ActiveBoxes(NamedTuple):
     def between(
         cls, grid: Grid, sources: NDArray[np.int64], targets: NDArray[np.int64]
     ) -> "ActiveBoxes":
-        """Those between the boxes `sources` and the boxes `targets`."""
+        """Return the boxes between the boxes `sources` and the boxes `targets`."""
         d = grid.lattice.shape.size
         needed = [targets]
         for c in range(d - 1, 0, -1):

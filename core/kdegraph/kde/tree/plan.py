@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kdegraph.costs import TREE_COSTS
-from kdegraph.geometry.boxes import box_exponents, squared_radius
+from kdegraph.geometry.boxes import box_exponents
 from kdegraph.geometry.kernel_functions import exp_neg
 from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.tree import Tree
@@ -28,15 +28,10 @@ WIDE_RADIUS = 1.0
 # Radii of groups that are considered, in units of sigma; 0 for small groups only.
 GROUP_RADII = (0.0, 0.12, 0.18, 0.25, 0.35, 0.5, 0.7, 1.0)
 
-# Groups of targets on which the cost of a plan is estimated. With four of them it was up to 6 times
-# too low where density is uneven, as the least of several estimates is taken. With these, all
-# estimates take about a hundredth of the sum over 1,000,000 points in five dimensions.
-PLAN_TARGETS = 32
-
 
 @dataclass(frozen=True)
 class Plan:
-    """How to compute a kernel sum on the tree."""
+    """The groups of a kernel sum on the tree."""
 
     radius: float  # largest radius of a group in units of sigma; 0 for small groups only
     cost: float  # estimated cost in ns of one core
@@ -52,34 +47,11 @@ class Partition(NamedTuple):
     @classmethod
     def of(cls, tree: Tree, inverse_sigma: float, radius: float) -> "Partition":
         """The largest nodes of at most this radius, and small ones, see `SMALL_GROUP`."""
-        n_leaves = 2 ** (tree.n_levels - 1)
-        nodes, radii = np.empty(n_leaves, np.int64), np.empty(n_leaves)
-        count = _collect_groups(tree, inverse_sigma, radius, nodes, radii)
-        return cls(nodes[:count].copy(), radii[:count].copy())
-
-    @property
-    def wide(self) -> NDArray[np.bool_]:
-        """Which groups are so wide that their targets are treated one by one."""
-        return self.radii > WIDE_RADIUS
-
-
-@jit
-def _collect_groups(tree, inverse_sigma, radius, nodes, radii):
-    """Write the groups to `nodes` and `radii`; return how many there are."""
-    count, top = 0, 0
-    stack = np.zeros(64, np.int64)
-    while top >= 0:
-        node = stack[top]
-        top -= 1
-        squared = squared_radius(tree, node, inverse_sigma)
-        leaf = 2 * node + 2 >= tree.start.size
-        if squared <= radius * radius or tree.stop[node] - tree.start[node] <= SMALL_GROUP or leaf:
-            nodes[count], radii[count] = node, math.sqrt(squared)
-            count += 1
-            continue
-        stack[top + 1], stack[top + 2] = 2 * node + 2, 2 * node + 1
-        top += 2
-    return count
+        radii = tree.radii(inverse_sigma)
+        groups = (radii <= radius) | (tree.stop - tree.start <= SMALL_GROUP)
+        groups[tree.first_leaf :] = True
+        nodes = tree.largest_nodes(groups)
+        return cls(nodes, radii[nodes])
 
 
 def choose_plan(kernel: Kernel, tree: Tree, eps: float, n_targets: int) -> Plan:
@@ -95,7 +67,10 @@ def choose_plan(kernel: Kernel, tree: Tree, eps: float, n_targets: int) -> Plan:
         if previous is not None and np.array_equal(groups.nodes, previous):
             continue
         previous = groups.nodes
-        picked = np.linspace(0, previous.size - 1, min(PLAN_TARGETS, previous.size)).astype(int)
+        # With four groups of targets the cost was up to 6 times too low where density is uneven, as
+        # the least of several estimates is taken. With 32, all estimates take about a hundredth of
+        # the sum over 1,000,000 points in five dimensions.
+        picked = np.linspace(0, previous.size - 1, min(32, previous.size)).astype(int)
         per_target = _estimate(kernel.code, kernel.inverse_sigma, tree, groups, picked, eps)
         cost = per_target * (n_targets / picked.size)
         if cost < best.cost:

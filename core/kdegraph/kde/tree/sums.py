@@ -19,39 +19,18 @@ from numpy.typing import NDArray
 from kdegraph.geometry.kernel_functions import UNDERFLOW
 from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.tree import Tree, build_tree
-from kdegraph.kde.tree.plan import Partition, Plan
+from kdegraph.kde.tree.plan import WIDE_RADIUS, Partition, Plan
 from kdegraph.kde.tree.traversal import Accuracy, Sources, Targets, sums_range
 from kdegraph.runtime import parallel
-from kdegraph.runtime.jit import jit
 
 
 def prepare(kernel: Kernel, tree: Tree, weights: NDArray[np.float64], plan: Plan) -> Sources:
     """Form the groups of `plan`; `weights` are in the order of the tree's points."""
     is_group = np.zeros(tree.start.size, bool)
     is_group[Partition.of(tree, kernel.inverse_sigma, plan.radius).nodes] = True
-    totals = _node_totals(tree, weights)
-    mass = _node_totals(tree, np.abs(weights)) if (weights < 0).any() else totals
+    totals = tree.reduced(np.add, weights)
+    mass = tree.reduced(np.add, np.abs(weights)) if (weights < 0).any() else totals
     return Sources(tree, weights, node_sum=totals, node_mass=mass, is_group=is_group)
-
-
-def _node_totals(tree, weights):
-    """Sums of `weights` over the points of every node, added up from the leaves: differences of
-    running sums would lose the small weights.
-    """
-    totals = np.zeros(tree.start.size)
-    leaves = slice(tree.first_leaf, None)
-    _leaf_totals(weights, tree.start[leaves], tree.stop[leaves], totals[leaves])
-    for level in range(tree.n_levels - 2, -1, -1):
-        nodes = np.arange(2**level - 1, 2 ** (level + 1) - 1)
-        totals[nodes] = totals[2 * nodes + 1] + totals[2 * nodes + 2]
-    return totals
-
-
-@jit(borrow=True)
-def _leaf_totals(weights, start, stop, totals):
-    for k in range(start.size):
-        for i in range(start[k], stop[k]):
-            totals[k] += weights[i]
 
 
 def target_units(tree: Tree, inverse_sigma: float, radius: float) -> Targets:
@@ -59,16 +38,8 @@ def target_units(tree: Tree, inverse_sigma: float, radius: float) -> Targets:
     groups that are too wide.
     """
     groups = Partition.of(tree, inverse_sigma, radius)
-    wide, tight = groups.nodes[groups.wide], groups.nodes[~groups.wide]
-    singles = np.concatenate(
-        [np.zeros(0, np.int64), *(np.arange(tree.start[k], tree.stop[k]) for k in wide)]
-    )
-    start = np.concatenate([tree.start[tight], singles])
-    stop = np.concatenate([tree.stop[tight], singles + 1])
-    low = np.concatenate([tree.low[tight], tree.points[singles]])
-    high = np.concatenate([tree.high[tight], tree.points[singles]])
-    order = np.argsort(start)
-    return Targets(tree.points, tree.columns, start[order], stop[order], low[order], high[order])
+    tight = groups.nodes[groups.radii <= WIDE_RADIUS]
+    return Targets(tree.points, tree.columns, *tree.units(tight))
 
 
 def sums_at(

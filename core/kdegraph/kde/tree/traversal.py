@@ -45,7 +45,7 @@ class Targets(NamedTuple):
 
 
 class Accuracy(NamedTuple):
-    """What the sums may neglect, and whether points are sources of their own sums."""
+    """The errors that sums may have, and whether points are sources of their own sums."""
 
     # Error allowed for a node, relative to its least contribution (`a` of the module `sums`).
     of_least: float

@@ -71,7 +71,7 @@ class Start:
     values: np.ndarray | None = None
 
 
-def solve(operator, null, k, tol, *, rng, start=None, max_products=None, report=None):
+def solve(operator, null, k, tol=1e-4, *, rng, start=None, max_products=None, report=None):
     """Find the `k` largest `Eigenpairs` beyond the null space to the tolerance `tol`, see
     `target_residual`.
 
