@@ -35,7 +35,6 @@ from benchmarks.graphs import (
     FULL,
     METHODS,
     N_NEIGHBORS,
-    STAG,
     by_full_kernel,
     by_scikit_learn,
     cluster,
@@ -65,12 +64,6 @@ def test_every_method_finds_clear_clusters(method):
     assert len(labels) == 300
     assert 0 < values["edges"] <= 300 * 299 / 2
     assert values["seconds"] == values["graph seconds"] + values["clustering seconds"]
-
-
-def test_a_method_without_its_program_says_so():
-    with pytest.raises(ModuleNotFoundError) as caught:
-        cluster(gaps(), STAG)
-    assert caught.value.name == "STAG (option --stag)"
 
 
 def test_graphs_of_others_are_what_they_are_called():
@@ -103,14 +96,6 @@ def test_moons_are_made_block_by_block(monkeypatch):
     parts = [kdegraph.datasets.make("moons", n=n, seed=i) for i, n in enumerate(y.chunks[0])]
     np.testing.assert_array_equal(X, np.concatenate([part.X for part in parts]))
     np.testing.assert_array_equal(y, np.concatenate([part.y for part in parts]))
-
-
-def test_the_unit_box_keeps_the_shape():
-    plain, boxed = points("moons", 200).X, points("moons in the unit box", 200).X
-    assert boxed.min() == 0
-    assert boxed.max() == 1
-    ratios = np.ptp(plain, axis=0) / np.ptp(boxed, axis=0)
-    assert ratios[0] == pytest.approx(ratios[1])
 
 
 @pytest.mark.parametrize("method", ["kdegraph", "direct", "random sample", "scikit-learn KDTree"])
@@ -146,18 +131,6 @@ def test_the_theorem_holds_on_small_data():
     assert values["edges / (n log n)"] == pytest.approx(values["edges"] / (400 * math.log(400)))
     assert 0.5 < values["rho / rho of full"] < 2
     assert 0.5 < values["lambda_{k+1} / that of full"] < 2
-
-
-def test_clusters_of_the_theorem_are_as_far_apart_in_all_dimensions():
-    for d in (2, 5, 10):
-        X = theorem.overlapping_clusters(50_000, d)
-        assert X.shape == (50_000, d)
-        means = np.array([X[i :: theorem.K].mean(axis=0) for i in range(theorem.K)])
-        apart = np.linalg.norm(means[:, None] - means, axis=2)[np.triu_indices(theorem.K, 1)]
-        if d < theorem.K:  # a projection
-            assert apart.max() < 4.1
-        else:
-            np.testing.assert_allclose(apart, 4, atol=0.1)
 
 
 @pytest.fixture
@@ -315,22 +288,6 @@ def test_large_sets_are_those_that_were_published(monkeypatch):
         values = large_sets.large_sets(data, 1_000, method)
         assert values["ARI"] > 0.95
         assert values["NMI"] > 0.95
-
-
-def test_clocks_run_a_function_and_warm_up_another():
-    counts = {"run": 0, "warm": 0, "once": 0}
-
-    def count(name):
-        counts[name] += 1
-        return name
-
-    timing = timed(lambda: count("run"), lambda: count("warm"))
-    assert timing.value == "run"
-    assert counts["run"] == 5
-    assert counts["warm"] > 1
-    assert 0 <= timing.seconds < 60
-    timed(lambda: count("once"), lambda: None, runs=1)
-    assert counts["once"] == 1
 
 
 def test_the_simulation_of_growth_adds_up():

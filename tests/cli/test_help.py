@@ -39,12 +39,6 @@ def test_examples_in_the_help_are_valid_commands(run, tmp_path):
         command.make_context(command.name, words).close()
 
 
-def test_without_a_command_there_is_help(run):
-    result = run()
-    assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout == run("--help").stdout
-
-
 def test_the_explorer_is_a_module_with_the_same_options(run):
     command = [sys.executable, "-m", "kdegraph_explorer", "--help"]
     found = subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -69,15 +63,6 @@ def test_the_progress_line_is_redrawn_and_removed(monkeypatch):
     assert f"[{'#' * 12}{' ' * 12}]" in parts[2]
     assert "[" + "#" * 24 + "]" in parts[3]
     assert parts[-2].strip() == parts[-1] == ""
-
-
-def test_progress_line_is_not_drawn_too_often(monkeypatch):
-    monkeypatch.setattr("time.monotonic", lambda: 1.0)
-    stream = io.StringIO()
-    progress = ProgressLine(stream)
-    progress("samples", 0.0)
-    progress("samples", 1.0)
-    assert stream.getvalue().count("\r") == 1
 
 
 @pytest.fixture

@@ -191,15 +191,8 @@ def test_new_and_fitted_points_mix_and_rows_do_not_depend_on_each_other(moons):
     ("parameters", "message"),
     [
         ({"n_clusters": 41}, "n_clusters must be at most 40"),
-        ({"n_clusters": 0}, "n_clusters"),
-        ({"n_clusters": 2.5}, "n_clusters must be a whole number"),
-        ({"n_clusters": "many"}, "n_clusters"),
         ({"sigma": 1e-300}, "all 40 vertices are isolated"),
-        ({"kernel": "cosine"}, "kernel"),
-        ({"embedding": "other"}, "embedding"),
-        ({"noise": 0}, "noise must be positive"),
         ({"noise": 1.5}, r"noise must lie in \(0, 1\], got 1.5"),
-        ({"noise": np.nan}, "noise must be positive and finite"),
         ({"noise": 0.9, "sigma": 1.0}, "noise needs several graphs.*leave out noise or sigma"),
     ],
 )

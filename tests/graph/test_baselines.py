@@ -195,23 +195,6 @@ def test_knn_graph_of_few_points():
         knn_graph(np.eye(5), 5)
 
 
-def test_arguments_that_are_wrong_are_named():
-    X = np.random.default_rng(0).random((20, 2))
-    for call, arguments, error in (
-        (knn_graph, {"n_neighbors": 0}, ValueError),
-        (knn_graph, {"n_neighbors": 1.5}, ValueError),
-        (knn_graph, {"mode": "distance"}, ValueError),
-        (knn_graph, {"mode": "kernel", "sigma": -1.0}, ValueError),
-        (knn_graph, {"sigma": 0.0}, ValueError),
-        (estimate_sigma, {"n_neighbors": 0}, ValueError),
-        (estimate_sigma, {"n_neighbors": "3"}, TypeError),
-        (estimate_sigma, {"seed": -1}, ValueError),
-        (estimate_sigma, {"seed": 0.5}, TypeError),
-    ):
-        with pytest.raises(error, match=list(arguments)[-1]):
-            call(X, **arguments)
-
-
 def test_results_do_not_depend_on_the_number_of_threads():
     X = np.random.default_rng(0).random((700, 2))
     check_threads(

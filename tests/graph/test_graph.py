@@ -9,7 +9,7 @@ import oracle
 import programs
 import pytest
 import scipy.sparse
-from kdegraph import Cancelled, SimilarityGraph, similarity_graph
+from kdegraph import SimilarityGraph, similarity_graph
 from kdegraph.adjacency import weighted_adjacency
 from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.tree import LEAF_SIZE, build_tree
@@ -229,29 +229,6 @@ def test_progress(name):
     assert fractions[0] == 0
     assert fractions[-1] == 1
     assert digest(graph) == digest(similarity_graph(cloud(3000), sigma=0.4, seed=0, **WAYS[name]))
-
-
-@ways
-def test_cancelling_stops_and_leaves_all_usable(name):
-    X = cloud(3000)
-    options = {"sigma": 0.4, "seed": 0} | WAYS[name]
-    expected = digest(similarity_graph(X, **options))
-    for stage in ("tree", "samples", "graph"):
-
-        def progress(now, fraction, stage=stage):
-            if now == stage:
-                raise Cancelled
-
-        with pytest.raises(Cancelled):
-            similarity_graph(X, progress=progress, **options)
-
-    def later(now, fraction):
-        if now == "samples" and fraction > 0:
-            raise KeyError("other exceptions pass through unchanged")
-
-    with pytest.raises(KeyError, match="unchanged"):
-        similarity_graph(X, progress=later, **options)
-    assert digest(similarity_graph(X, **options)) == expected
 
 
 @ways

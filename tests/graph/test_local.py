@@ -153,15 +153,6 @@ def test_the_number_of_threads_does_not_matter():
     check_threads(lambda: tuple(digest(similarity_graph(X, sigma="local", n_rounds=5, seed=0))))
 
 
-def test_local_is_local_bandwidths():
-    X, _ = scattered(2, seed=7)
-    graph = similarity_graph(X, sigma="local", perplexity=8, seed=0)
-    assert np.array_equal(graph.sigma, local_bandwidths(X, perplexity=8))
-    assert graph.n_rounds == 30
-    assert graph.alpha == 0.0
-    assert graph.densities is None
-
-
 @pytest.mark.parametrize("sampler", ["recursive", "rejection"])
 def test_samplers_that_need_one_bandwidth_say_so(sampler):
     X, sigma = scattered(2)

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import threading
 from concurrent.futures import CancelledError
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,7 +19,7 @@ import numpy as np
 import programs
 import pytest
 import scipy.sparse
-from kdegraph import Cancelled, TiledGraph, datasets, similarity_graph
+from kdegraph import TiledGraph, datasets, similarity_graph
 from kdegraph.tiles.folder import Folder
 from pyarrow import parquet
 from sampled import PARAMETERS, assert_same_graph
@@ -186,21 +185,6 @@ def test_an_interrupted_graph_is_completed(stage, tmp_path):
     kept = {name for name in before if name.startswith(("points", "draws", "rows"))}
     assert {after[name] for name in kept} == {before[name] for name in kept}
     assert not any("sent" in name or name.startswith(".") for name in after)
-
-
-def test_a_graph_that_is_cancelled_is_completed(tmp_path):
-    store = tmp_path / "graph"
-
-    def progress(stage, fraction):
-        if stage == "samples":
-            raise Cancelled
-
-    with pytest.raises(Cancelled):
-        similarity_graph(lazy(moons()), sigma=0.1, seed=3, store=store, progress=progress)
-    for thread in threading.enumerate():  # the caller is free before the task under way has ended
-        if "similarity_graph" in thread.name:
-            thread.join()
-    complete(store)
 
 
 def test_what_was_being_written_when_a_graph_was_interrupted_is_no_step_of_it(tmp_path):

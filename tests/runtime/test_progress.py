@@ -9,24 +9,7 @@ from kdegraph.runtime.progress import (
     StageTimer,
     notices_shown_by,
     notify,
-    partial_progress,
-    stage_progress,
 )
-
-
-def test_parts_of_a_stage_are_scaled():
-    calls = []
-    report = stage_progress(lambda *call: calls.append(call), "samples")
-    part = partial_progress(report, 0.5, 0.75)
-    for fraction in (0.0, 0.5, 1.0):
-        part(fraction)
-    assert calls == [("samples", 0.5), ("samples", 0.625), ("samples", 0.75)]
-
-
-def test_without_a_listener_there_is_no_report():
-    assert stage_progress(None, "samples") is None
-    assert partial_progress(None, 0.0, 1.0) is None
-    assert StageTimer().progress is None
 
 
 def test_a_timer_reports_its_stages():

@@ -31,18 +31,6 @@ def test_responsive_functions_return_and_raise(progress):
     assert answer.__doc__ == "Reports two stages, may fail."
 
 
-def test_responsive_functions_report_everything_in_the_calling_thread():
-    calls = []
-    answer("what", progress=lambda *call: calls.append((threading.get_ident(), *call)))
-    me = threading.get_ident()
-    assert calls == [
-        (me, "thinking", 0.0),
-        (me, "thinking", 1.0),
-        (me, "writing", 0.0),
-        (me, "writing", 1.0),
-    ]
-
-
 def test_cancelling_waits_for_nothing():
     """The work cannot be interrupted until the cancelled caller has left."""
     left, ended = threading.Event(), threading.Event()

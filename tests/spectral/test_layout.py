@@ -168,17 +168,3 @@ def test_every_seed_of_64_bits_is_one():
     graph = np.ones((5, 5))
     assert np.isfinite(graph_layout(graph, seed=2**64 - 1)).all()
     assert (graph_layout(graph, seed=2**64 - 1) != graph_layout(graph, seed=2**63)).any()
-
-
-@pytest.mark.parametrize(
-    ("graph", "n_components", "error"),
-    [
-        (np.ones((2, 3)), 2, ValueError),
-        (np.full((2, 2), np.nan), 2, ValueError),
-        (np.eye(3), 0, ValueError),
-        (np.eye(3), "2", TypeError),
-    ],
-)
-def test_bad_arguments_are_refused(graph, n_components, error):
-    with pytest.raises(error, match=r"adjacency|n_components"):
-        graph_layout(graph, n_components)
