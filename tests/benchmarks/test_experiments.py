@@ -9,7 +9,6 @@ import pytest
 import scipy.io
 import scipy.linalg
 import scipy.sparse
-from kdegraph.costs import DIRECT_COSTS
 from kdegraph.datasets import Dataset
 from kdegraph_explorer.sources.generators import Generators
 from PIL import Image
@@ -19,7 +18,6 @@ from benchmarks.approximations import APPROXIMATIONS, transfer_cut
 from benchmarks.data import ALL, points
 from benchmarks.experiment import EXPERIMENTS
 from benchmarks.experiments import (
-    costs,
     densities,
     growth,
     large_sets,
@@ -28,7 +26,6 @@ from benchmarks.experiments import (
     segmentation,
     spectrum,
     theorem,
-    tiles,
 )
 from benchmarks.experiments.shapes import SHAPES
 from benchmarks.graphs import (
@@ -89,15 +86,6 @@ def test_the_explorer_has_the_points_of_the_experiments():
             assert (found.sigma, found.n_clusters) == (data.sigma, data.n_clusters)
 
 
-def test_moons_are_made_block_by_block(monkeypatch):
-    monkeypatch.setattr(tiles, "BLOCK", 100)
-    X, y = tiles.moons(250)
-    assert X.chunks[0] == y.chunks[0] == (100, 100, 50)
-    parts = [kdegraph.datasets.make("moons", n=n, seed=i) for i, n in enumerate(y.chunks[0])]
-    np.testing.assert_array_equal(X, np.concatenate([part.X for part in parts]))
-    np.testing.assert_array_equal(y, np.concatenate([part.y for part in parts]))
-
-
 @pytest.mark.parametrize("method", ["kdegraph", "direct", "random sample", "scikit-learn KDTree"])
 def test_densities_know_their_errors(method, monkeypatch):
     monkeypatch.setattr(kdegraph, "set_num_threads", lambda threads: None)
@@ -112,16 +100,6 @@ def test_eigenvalues_are_found_by_every_way():
     assert all(values["residual"] <= 2 * spectrum.TOL for values in found.values())
     assert all(values["missed"] == 0 for way, values in found.items() if way != "eigsh")
     assert found["kdegraph, random start"]["products"] > found["kdegraph"]["products"]
-
-
-def test_costs_stand_beside_those_in_use(monkeypatch):
-    monkeypatch.setattr(costs, "set_num_threads", lambda threads: None)
-    monkeypatch.setattr(costs, "RUNS", 1)
-    values = {"group": "direct sums"} | costs.costs("direct sums")
-    lines = list(costs.summary([values]))
-    assert [line["constant"] for line in lines] == ["pair", "pair_per_dimension"]
-    assert all(line["in use"] == getattr(DIRECT_COSTS, line["constant"]) for line in lines)
-    assert all(line["measured"] == values[line["constant"]] >= 0 for line in lines)
 
 
 def test_the_theorem_holds_on_small_data():
@@ -184,25 +162,6 @@ def test_photographs_are_segmented_by_the_defaults(photographs):
     assert mean["mean rand index"] == pytest.approx(values["rand index"] / 2)
     assert mean["standard error"] == pytest.approx(values["rand index"] / 2 / math.sqrt(2))
     assert mean["mean other humans"] == pytest.approx(human["rand index"])
-
-
-def test_fewer_photographs_where_graphs_compare_all_pairs_of_pixels(tmp_path):
-    folder = tmp_path / "groundTruth" / "train"
-    folder.mkdir(parents=True)
-    for number in range(60):
-        (folder / f"{number}.mat").touch()
-    chosen = {}
-    for row in segmentation.rows(images=tmp_path, n_images=60):
-        chosen.setdefault((row["n"], row["method"]), []).append(row["image"])
-    small, large = segmentation.SMALL, segmentation.LARGE
-    numbers = {case: len(set(found)) for case, found in chosen.items()}
-    assert numbers[small, "kdegraph"] == numbers[small, "k-NN, FAISS exact"] == 60
-    assert numbers[large, "kdegraph"] == numbers[large, segmentation.HUMANS] == 50
-    assert numbers[small, FULL] == numbers[large, "k-NN, FAISS exact"] == 12
-    assert (large, FULL) not in numbers
-    for n, method in segmentation.ALL_PAIRS.items():
-        assert set(chosen[n, method]) < set(chosen[n, "kdegraph"])
-    assert sum(numbers.values()) == sum(map(len, chosen.values()))
 
 
 def test_means_are_over_the_photographs_that_methods_share():

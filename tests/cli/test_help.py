@@ -1,6 +1,5 @@
 """Help, progress, and the start of the explorer."""
 
-import gc
 import io
 import subprocess
 import sys
@@ -102,23 +101,6 @@ def test_ends_of_explore(run, serve):
     serve.error = OSError(98, "Address already in use")
     message = "cannot listen at 127.0.0.1, port 5006: Address already in use; try --port 0"
     assert_refused(run("explore"), message)
-
-
-def test_nothing_is_searched_for_garbage_while_explore_imports(run, monkeypatch):
-    class App(types.ModuleType):
-        @property
-        def serve(self):
-            during.append(gc.isenabled())
-            return lambda *args, **options: after.append((gc.isenabled(), gc.get_freeze_count()))
-
-    during, after = [], []
-    monkeypatch.setitem(sys.modules, "kdegraph_explorer.app", App("kdegraph_explorer.app"))
-    assert run("explore").exit_code == 0
-    assert during
-    assert not any(during)
-    ((searched, spared),) = after
-    assert searched
-    assert spared > 10_000
 
 
 def test_explore_without_its_packages_says_what_to_install(run, monkeypatch):

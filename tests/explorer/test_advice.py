@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from explorer_actions import PATIENCE, choose, computed, give_file, put, settle
 from explorer_objects import alert, explorer_of_file, widget
-from kdegraph import datasets, diagnose
+from kdegraph import datasets
 from kdegraph.datasets import Dataset
 from kdegraph_explorer import pipeline
 from kdegraph_explorer.results import Request
@@ -100,21 +100,6 @@ def test_columns_have_their_names(sessions):
 
 
 # ---- when it is said
-
-
-def test_graphs_are_judged_once(sessions, monkeypatch):
-    judged = []
-
-    def noted(*args, **options):
-        judged.append(options["n_clusters"])
-        return diagnose(*args, **options)
-
-    monkeypatch.setattr(pipeline, "diagnose", noted)
-    session = sessions(MOONS, sigma=50.0, n_clusters=2)
-    choose(session, n_neighbors=5)
-    assert judged == [2]
-    choose(session, n_clusters=3)
-    assert judged == [2, 3]
 
 
 def test_a_first_look_keeps_what_was_said_of_the_data(sessions, monkeypatch):

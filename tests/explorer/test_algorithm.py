@@ -8,7 +8,6 @@ from kdegraph import datasets
 from kdegraph_explorer.algorithm.convergence import (
     convergence,
     estimated_eigenvalues,
-    rounds_to_compare,
 )
 from kdegraph_explorer.algorithm.neighborhood import TreeKeeper, neighborhood
 from kdegraph_explorer.algorithm.timing import Series, measure
@@ -87,13 +86,6 @@ def test_full_graph_is_estimated(graph):
     np.testing.assert_allclose(estimate, full, rtol=0.1, atol=1e-6)
 
 
-def test_many_rounds_are_followed_in_steps():
-    steps = rounds_to_compare(500)
-    assert (steps[0], steps[-1]) == (1, 500)
-    assert len(steps) <= 24
-    assert (np.diff(steps) > 0).all()
-
-
 def test_rounds_without_edges():
     X = np.array([[0.0, 0.0], [1e6, 0.0]])
     graph = kdegraph.similarity_graph(X, sigma=0.1, n_rounds=2, seed=0)
@@ -143,9 +135,3 @@ def test_every_method_is_timed_at_every_size():
     with pytest.raises(kdegraph.Cancelled):
         measure(series(), stop, parts.append)
     assert len(parts) == 4
-
-
-def test_full_graph_of_many_points_is_not_timed(monkeypatch):
-    monkeypatch.setattr("kdegraph_explorer.algorithm.timing.FULL_TIMED_UP_TO", 150)
-    timings = measure(series(methods=("full",)), silent, silent)
-    assert [timing.n for timing in timings] == [100]

@@ -22,7 +22,6 @@ from explorer_objects import controls
 from files import picture_bytes
 from kdegraph import datasets
 from kdegraph_explorer.exports import session_file
-from kdegraph_explorer.history import take
 from kdegraph_explorer.sources import column_facts
 from kdegraph_explorer.sources.column_facts import N_BARS, facts
 from kdegraph_explorer.views.alerts import advice, left_out
@@ -214,21 +213,6 @@ def test_the_graph_is_that_of_the_scaled_columns(explorer):
     ]
 
 
-def test_all_features_are_standardized_at_once_and_undone(explorer):
-    session, table = explorer.session, table_of(explorer)
-    before = session.state.dataset.X
-    send(explorer, standardize=True)
-    assert table.all_standardized
-    X = session.state.dataset.X
-    np.testing.assert_allclose([X.mean(axis=0), X.std(axis=0)], [[0, 0], [1, 1]], atol=1e-12)
-    undo(explorer)
-    assert not table.all_standardized
-    np.testing.assert_array_equal(session.state.dataset.X, before)
-    session.history.redo()
-    send(explorer, standardize=False)
-    assert session.sources["upload"].standardize == []
-
-
 # Two groups differ in width; price, in another unit, decides alone as it stands.
 UNEQUAL = {"width": 4 * GROUP + RNG.normal(size=N), "price": RNG.normal(9000, 1500, N)}
 
@@ -326,13 +310,9 @@ def test_a_weight_is_a_positive_number_and_messages_without_a_scale_change_nothi
         assert explorer.session.sources["upload"].recall() == kept
 
 
-def test_a_session_file_has_the_scales_and_another_file_begins_without_them(explorer, sessions):
+def test_another_file_begins_without_scales(explorer):
     session = explorer.session
     put(session, "upload", log=["income"], standardize=["age"], weights={"age": 2})
-    other = reopened(session, sessions())
-    assert other.state.error == ""
-    np.testing.assert_array_equal(other.state.dataset.X, session.state.dataset.X)
-    assert take(other).data == take(session).data
     session.sources["upload"].set_scale("age", "weights", 3)
     session.wait(PATIENCE)
     source = give_file(session, SIGNED, "other.csv")

@@ -11,7 +11,6 @@ from explorer_actions import choose, put
 from explorer_objects import opened, source, view
 from kdegraph import datasets
 from kdegraph_explorer.algorithm.neighborhood import neighborhood
-from kdegraph_explorer.algorithm.timing import Timing
 from kdegraph_explorer.views import VIEWS, describe
 from kdegraph_explorer.views.base import Caption
 
@@ -134,16 +133,6 @@ def test_embedding_degrees_conductances_and_spectra_in_words(explorer):
     for column, method in enumerate(("kde", "other", "knn", "full"), start=1):
         values = explorer.session.state.outcome(method).spectrum.eigenvalues
         assert [float(row[column]) for row in told.rows] == pytest.approx(values, abs=1e-6)
-
-
-def test_timings_in_words():
-    seconds = {"graph": 0.25, "eigenvalues": 0.5, "clusters": 0.25}
-    told = describe.timings(
-        [Timing("kde", 500, seconds, 9), Timing("kde", 1000, {**seconds, "graph": 1.25}, 9)], True
-    )
-    assert told.summary == "KDE graph: 2 s for 1,000 points."
-    assert told.rows == [("KDE graph", 500, "1"), ("KDE graph", 1000, "2")]
-    assert describe.timings([], True).rows == ()
 
 
 def test_eigenvalues_that_have_not_converged_are_told_for_estimates(explorer, monkeypatch):

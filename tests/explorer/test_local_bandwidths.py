@@ -12,10 +12,9 @@ from kdegraph_explorer import Explorer, pipeline
 from kdegraph_explorer.algorithm.convergence import convergence, estimated_eigenvalues
 from kdegraph_explorer.algorithm.neighborhood import TreeKeeper
 from kdegraph_explorer.projection import COMPONENTS
-from kdegraph_explorer.results import Bandwidth, Request
+from kdegraph_explorer.results import Request
 from kdegraph_explorer.sources.generators import tight_beside_wide
 from kdegraph_explorer.views.controls import ParameterControls
-from sklearn.metrics import adjusted_rand_score
 
 MOONS = datasets.make("moons", n=200, seed=0)
 
@@ -143,18 +142,6 @@ def test_rounds_follow_a_graph_with_local_bandwidths():
     np.testing.assert_allclose(values, kdegraph.spectrum(better, 3, seed=0).eigenvalues, atol=1e-3)
 
 
-def test_scaling_measures_the_bandwidths_that_are_chosen(explore):
-    explorer = explore(MOONS.X, sigma="local", perplexity=6)
-    scaling = view(explorer, "scaling")
-    explorer.session.state.view = "scaling"
-    assert scaling.series().bandwidths["kde"] == Bandwidth("local", 6)
-    assert scaling.series().bandwidths["other"] == Bandwidth(explorer.session.state.sigma)
-    scaling.start()
-    settle(explorer)
-    edges = {timing.method: timing.n_edges for timing in scaling.timings}
-    assert edges["kde"] == local_graph(MOONS, 6).n_edges
-
-
 # ---- one point
 
 
@@ -207,28 +194,3 @@ def test_width_is_drawn_in_projections_that_keep_its_unit(explore):
 
 
 # ---- the data that show why
-
-
-def test_no_bandwidth_for_all_finds_tight_clusters_beside_wide_ones():
-    dataset = tight_beside_wide(500, ratio=12, seed=0)
-
-    def found(**choices):
-        return computed(Request(dataset, n_rounds=20, **choices)).outcomes["kde"]
-
-    widths = np.geomspace(0.002, 3, 30)
-    one = [found(sigma=sigma, n_clusters=5).labels for sigma in widths]
-    assert max(adjusted_rand_score(dataset.y, labels) for labels in one) < 0.85
-    local = found(bandwidth="local")
-    assert adjusted_rand_score(dataset.y, local.labels) > 0.99
-    assert local.n_clusters == 5
-
-
-def test_source_of_tight_beside_wide_is_offered(sessions):
-    session = sessions()
-    session.state.source = "contrast"
-    put(session, "contrast", n=200, ratio=7)
-    X, y = session.state.shown.X, session.state.shown.y
-    assert np.bincount(y).tolist() == [40] * 5
-    radii = [np.linalg.norm(X[y == c] - X[y == c].mean(axis=0), axis=1).max() for c in (0, 2)]
-    assert radii[1] / radii[0] == pytest.approx(7, rel=0.15)
-    assert "“Local”" in session.state.shown.description

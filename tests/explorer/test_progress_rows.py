@@ -8,7 +8,7 @@ import pytest
 from explorer_actions import PATIENCE, silent
 from kdegraph import datasets
 from kdegraph_explorer.pipeline import Pipeline
-from kdegraph_explorer.results import DECIDED, LOADING, ROWS, ProgressRows, Request
+from kdegraph_explorer.results import DECIDED, ROWS, ProgressRows, Request
 from kdegraph_explorer.session import Session
 from kdegraph_explorer.views.status import StageBars
 
@@ -39,18 +39,6 @@ def test_stages_before_the_present_one_are_done_and_those_after_it_are_not():
     stages.note("KDE graph: components", 0.1)  # reported again while the clusters are found
     stages.note("First look: tree", 0.1)
     assert dict(stages.rows())["KDE graph"] == dict(before)["KDE graph"]
-
-
-def test_rows_are_those_that_come_and_those_that_were_reported():
-    stages = ProgressRows("Data")
-    stages.note(LOADING, 0.0)
-    assert [name for name, _ in stages.rows()] == ["Data", "KDE graph", "k-NN graph"]
-    stages.note("First look: tree", 0.0)
-    assert [name for name, _ in stages.rows()] == ["Data", "First look", "KDE graph", "k-NN graph"]
-    assert [name for name, _ in ProgressRows().rows()] == ["KDE graph", "k-NN graph"]
-    before = stages.rows()
-    stages.note("compiling kernels, once", 0.0)  # has no bar
-    assert stages.rows() == before
 
 
 def test_all_that_computations_report_has_its_bar(monkeypatch):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from explorer_actions import PATIENCE, choose, put
 from explorer_objects import widget
-from files import npy_bytes, png_header, xlsx_bytes
+from files import npy_bytes, png_header
 from kdegraph import datasets
 from kdegraph_explorer.sources.generators import Generators
 from kdegraph_explorer.uploads import StoredFile
@@ -35,14 +35,6 @@ def png(pixels):
     buffer = io.BytesIO()
     Image.fromarray(pixels).save(buffer, "PNG")
     return buffer.getvalue()
-
-
-def test_generator_makes_what_is_chosen(session):
-    np.testing.assert_array_equal(session.state.dataset.X, datasets.make("moons", n=100, seed=0).X)
-    put(session, "generators", shape="circles", n=200, noise=0.0, seed=3)
-    dataset = session.state.dataset
-    assert (dataset.name, dataset.n_points) == ("circles", 200)
-    np.testing.assert_array_equal(dataset.X, datasets.make("circles", n=200, noise=0.0, seed=3).X)
 
 
 def test_every_generator_stands_below_one_heading(explore):
@@ -128,13 +120,6 @@ def test_picture_becomes_pixels(session):
     assert len(np.unique(labels[:, :14])) == len(np.unique(labels[:, 16:])) == 1
 
 
-def test_a_workbook_opens(session):
-    rows = [["x", "y", "kind"], [0.5, 1, "a"], [2, 3, "b"], [4, 5.25, "a"]]
-    state = give(session, "points.xlsx", xlsx_bytes(rows))
-    assert state.error == ""
-    np.testing.assert_array_equal(state.dataset.X, [[0.5, 1], [2, 3], [4, 5.25]])
-
-
 BAD = {
     "notes.txt": b"hello",
     "words.csv": b"a,b\nx,y\n",
@@ -151,14 +136,3 @@ def test_bad_file_says_why_and_keeps_the_data(session):
         assert state.result is result
         assert name in state.error
         assert "Traceback" not in state.error
-
-
-def test_rows_with_holes_count_again_if_they_are_complete_in_other_columns(session):
-    state = give(session, "holes.csv", b"a,b,c\n1,2,3\n,3,4\n5,6,9\n")
-    assert state.error == ""
-    assert state.dataset.n_points == 2
-    put(session, "upload", incomplete=False)
-    assert "leave out incomplete rows" in state.error
-    put(session, "upload", columns=["b", "c"])
-    assert state.error == ""
-    assert state.dataset.n_points == 3

@@ -111,10 +111,6 @@ def test_conductances_are_drawn_of_every_cluster():
     assert len(drawn.Rectangles.I) == 5
     assert window[3] > 0.5
     assert len(drawn.Labels.I) == 5
-    for level, most in ((0.1, 6), (0.12, 4), (0.0012, 3)):  # more would lie over each other
-        for k in (most, most + 1):
-            drawn, _ = draw_conductances({"kde": np.full(k, level), "knn": np.full(k, level)})
-            assert len(drawn.Labels.I) == 2 * k * (k == most)
     drawn, window = draw_conductances({"kde": np.array([1.6e-8, 0.0])})
     assert window[3] > 0.005
     assert drawn.Labels.I.dimension_values(2).tolist() == ["≈ 0", "0"]
@@ -164,11 +160,3 @@ def test_scaling_opens_with_recorded_seconds_and_is_measured_when_asked(explore)
     scaling.methods.value = []
     scaling.start()  # nothing to do
     assert not scaling.run.disabled
-
-
-def test_scaling_of_a_generator_makes_points_of_its_kind(explore):
-    explorer = explore()
-    scaling = view(explorer, "scaling")
-    series = scaling.series()
-    assert series.sizes[-1] == 20_000 > explorer.session.state.dataset.n_points
-    assert series.points(700).shape == (700, 2)

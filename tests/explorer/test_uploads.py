@@ -22,7 +22,6 @@ from kdegraph_explorer.views.controls import DataControls
 from kdegraph_explorer.views.widgets import FileButton
 
 PART = 100  # bytes
-N_PARTS = -(-len(TABLE) // PART)
 
 
 class Page:

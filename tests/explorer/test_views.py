@@ -4,10 +4,9 @@ import threading
 
 import numpy as np
 import pytest
-from bokeh.document import Document
 from bokeh.events import MouseMove, PanStart, SelectionGeometry, Tap
 from bokeh.models import LassoSelectTool, PanTool
-from explorer_actions import PATIENCE, TWO_PAIRS, choose, put, settle, until
+from explorer_actions import PATIENCE, TWO_PAIRS, put, settle, until
 from explorer_objects import happen, image, source, view, widget
 from kdegraph import datasets
 from kdegraph_explorer.drawing.painter import MAX_GLYPHS, Painter
@@ -68,15 +67,6 @@ def test_many_points_are_drawn_into_the_image(explore):
     assert np.count_nonzero(image(figure)) > 1000
 
 
-def test_moving_sigma_leaves_the_knn_plot_alone(explore):
-    explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_clusters=2)
-    kde, knn = view(explorer, "points").figures()
-    before = image(kde), image(knn)
-    choose(explorer, sigma=0.25)
-    assert image(kde) is not before[0]
-    assert image(knn) is before[1]
-
-
 def test_old_edges_never_lie_under_new_points(explore, monkeypatch):
     explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_clusters=2)
     figure, session = view(explorer, "points").figures()[0], explorer.session
@@ -108,23 +98,6 @@ def test_the_random_offset_of_one_column_is_called_that(explore):
     assert np.ptp(source(figure, "points").data["y"]) > 0
 
 
-def test_other_names_of_axes_are_one_change_of_the_document(explore, monkeypatch):
-    explorer = explore([[float(i), float(i % 3), float(i % 2)] for i in range(20)])
-    document, counted = Document(), []
-    for figure in view(explorer, "points").figures():
-        document.add_root(figure)
-    recompute = document.models.recompute
-    monkeypatch.setattr(document.models, "recompute", lambda: (counted.append(1), recompute()))
-    explorer.session.state.dataset = datasets.Dataset(
-        np.random.default_rng(0).normal(size=(30, 2)), feature_names=("width", "height")
-    )
-    settle(explorer)
-    for figure in view(explorer, "points").figures():
-        assert figure.xaxis[0].axis_label.text == "width"
-        assert figure.yaxis[0].axis_label.document is document
-    assert len(counted) == 1
-
-
 def test_spectrum_shows_the_eigenvalues_and_the_gap_and_a_click_on_a_gap_sets_k(explore):
     explorer = explore(datasets.make("blobs", n=150, seed=0).X, sigma=0.6)
     figure = view(explorer, "spectrum").figures()[0]
@@ -139,15 +112,6 @@ def test_spectrum_shows_the_eigenvalues_and_the_gap_and_a_click_on_a_gap_sets_k(
     settle(explorer)
     assert explorer.session.state.n_clusters == 4
     assert explorer.labels.max() == 3
-
-
-def test_spectrum_has_no_gap_when_every_point_is_a_cluster(explore):
-    explorer = explore(TWO_PAIRS, sigma=1.0, n_clusters=4)
-    plot = view(explorer, "spectrum").plots["kde"]
-    assert explorer.session.state.error == ""
-    assert source(plot.figure, "eigenvalues").data["index"].tolist() == [1, 2, 3, 4]
-    assert len(source(plot.figure, "gap").data["left"]) == 0
-    assert plot.note == ""
 
 
 def test_scores_have_a_column_for_each_graph(explore):

@@ -1,6 +1,5 @@
 """Large contents are gone through in parts, so that other threads run in between."""
 
-
 import numpy as np
 import pytest
 from kdegraph import datasets
