@@ -203,6 +203,7 @@ def shorten(name):
 
 
 DAMAGES = {
+    "too large by one": put("indices", 0, 6),
     "too large": put("indices", 0, 50_000_000),
     "negative": put("indices", 3, -1),
     "indptr decreases": put("indptr", 1, 5),

@@ -61,12 +61,22 @@ CONTAINERS = {
     "networkx": networkx.from_numpy_array,
     "duplicates": lambda A: with_duplicates(scipy.sparse.coo_array(A)),
     "zeros": lambda A: with_zeros(scipy.sparse.csr_array(A)),
+    "unsorted, read-only": lambda A: unsorted(scipy.sparse.csr_array(A)),
 }
 
 
 def long_indices(A):
     A.indices, A.indptr = A.indices.astype(np.int64), A.indptr.astype(np.int64)
     return A
+
+
+def unsorted(A):
+    """Store each row from its end, in arrays that cannot be written."""
+    order = np.lexsort((-A.indices, np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))))
+    arrays = A.data[order], A.indices[order], A.indptr
+    for array in arrays:
+        array.flags.writeable = False
+    return scipy.sparse.csr_array(arrays, shape=A.shape)
 
 
 def with_duplicates(A):

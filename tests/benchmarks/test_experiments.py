@@ -25,7 +25,6 @@ from benchmarks.experiments import (
     reference_sets,
     segmentation,
     spectrum,
-    theorem,
 )
 from benchmarks.experiments.shapes import SHAPES
 from benchmarks.graphs import (
@@ -102,15 +101,6 @@ def test_eigenvalues_are_found_by_every_way():
     assert found["kdegraph, random start"]["products"] > found["kdegraph"]["products"]
 
 
-def test_the_theorem_holds_on_small_data():
-    values = theorem.theorem(400, 2, 1.0, 2.0)
-    assert values["L"] == math.ceil(2 * math.log(400))
-    assert 0 < values["edges"] <= 400 * values["L"]
-    assert values["edges / (n log n)"] == pytest.approx(values["edges"] / (400 * math.log(400)))
-    assert 0.5 < values["rho / rho of full"] < 2
-    assert 0.5 < values["lambda_{k+1} / that of full"] < 2
-
-
 @pytest.fixture
 def photographs(tmp_path):
     """A folder with a photograph of two halves, and segmentations with 2, 3 and 2 segments."""
@@ -181,19 +171,6 @@ def test_means_are_over_the_photographs_that_methods_share():
     of_two = [(2, ours, 0.25), (2, exact, 0.25), (2, approximate, 0.25)]
     of_one = [(1, ours, 0.4), (1, exact, 0.4), (1, FULL, 0.4)]
     assert found == of_all + of_two + of_one
-
-
-def test_missing_photographs_and_broken_segmentations_are_rows_that_fail(photographs):
-    (photographs / "images" / "train" / "halves.jpg").unlink()
-    experiment = EXPERIMENTS["photographs"]
-    assert experiment.rows(images=photographs, n_images=1) == [
-        {"image": "train/halves", "n": n} for n in (segmentation.SMALL, segmentation.LARGE)
-    ]
-    with pytest.raises(FileNotFoundError, match=r"halves\.jpg"):
-        experiment.measure("train/halves", 20_000, images=photographs)
-    (photographs / "groundTruth" / "train" / "halves.mat").write_bytes(b"nothing")
-    with pytest.raises(ValueError, match="segmentation of train/halves"):
-        segmentation.segmentation("train/halves", 20_000, "kdegraph", images=photographs)
 
 
 def test_reference_sets_count_the_best_reference_and_no_noise(tmp_path):

@@ -1,7 +1,5 @@
 """Help, progress, and the start of the explorer."""
 
-import io
-import subprocess
 import sys
 import types
 
@@ -9,7 +7,6 @@ import kdegraph
 import pytest
 from cli.results import assert_refused
 from kdegraph.cli import main
-from kdegraph.cli._progress import ProgressLine
 
 
 @pytest.mark.parametrize("command", [[], ["cluster"], ["graph"], ["explore"], ["sample"]])
@@ -38,30 +35,8 @@ def test_examples_in_the_help_are_valid_commands(run, tmp_path):
         command.make_context(command.name, words).close()
 
 
-def test_the_explorer_is_a_module_with_the_same_options(run):
-    command = [sys.executable, "-m", "kdegraph_explorer", "--help"]
-    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert found.split() == run("explore", "--help").output.split()
-
-
 def test_version(run):
     assert run("--version").stdout == f"kdegraph {kdegraph.__version__}\n"
-
-
-def test_the_progress_line_is_redrawn_and_removed(monkeypatch):
-    clock = iter(range(100))
-    monkeypatch.setattr("time.monotonic", lambda: next(clock))
-    stream = io.StringIO()
-    with ProgressLine(stream) as progress:
-        progress("kernel degrees", 0.0)
-        progress("samples", 0.5)
-        progress("samples", 1.7)
-    parts = stream.getvalue().split("\r")
-    assert parts[1].startswith("kernel degrees")
-    assert "50%" in parts[2]
-    assert f"[{'#' * 12}{' ' * 12}]" in parts[2]
-    assert "[" + "#" * 24 + "]" in parts[3]
-    assert parts[-2].strip() == parts[-1] == ""
 
 
 @pytest.fixture

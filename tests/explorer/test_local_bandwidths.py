@@ -6,7 +6,7 @@ import kdegraph
 import numpy as np
 import pytest
 from explorer_actions import TWO_PAIRS, choose, computed, put, settle, silent
-from explorer_objects import controls, source, text, view, widget
+from explorer_objects import source, text, view
 from kdegraph import datasets
 from kdegraph_explorer import Explorer, pipeline
 from kdegraph_explorer.algorithm.convergence import convergence, estimated_eigenvalues
@@ -14,7 +14,6 @@ from kdegraph_explorer.algorithm.neighborhood import TreeKeeper
 from kdegraph_explorer.projection import COMPONENTS
 from kdegraph_explorer.results import Request
 from kdegraph_explorer.sources.generators import tight_beside_wide
-from kdegraph_explorer.views.controls import ParameterControls
 
 MOONS = datasets.make("moons", n=200, seed=0)
 
@@ -64,29 +63,7 @@ def test_a_perplexity_for_more_points_than_there_are_is_lowered(sessions):
 # ---- the controls
 
 
-def test_perplexity_takes_the_place_of_sigma(explore):
-    explorer = explore(MOONS)
-    focused, parameters = [], controls(explorer, ParameterControls)
-    for name in ("sigma", "perplexity"):
-        parameters.widgets[name].focus = lambda name=name: focused.append(name)
-    one = parameters.widgets["sigma"], widget(explorer, "σ typed")
-    column = next(
-        part for part in parameters.__panel__().select() if one[0] in getattr(part, "objects", ())
-    )
-    slider = widget(explorer, "Perplexity")
-    assert column.visible
-    assert not slider.visible
-    explorer.layout.toolbar.actions["focus sigma"]()
-    widget(explorer, "Bandwidth").value = "local"
-    assert not column.visible
-    assert slider.visible
-    explorer.layout.toolbar.actions["focus sigma"]()
-    assert focused == ["sigma", "perplexity"]
-    assert (slider.start, slider.end, slider.value) == (2, 50, 5)
-    slider.value = 11
-    settle(explorer)
-    np.testing.assert_array_equal(explorer.graph.sigma, local_graph(MOONS, 11).sigma)
-    # The explorer takes local bandwidths as the library does.
+def test_the_explorer_takes_local_bandwidths_as_the_library_does(explore):
     explorer = explore(MOONS.X, sigma="local", perplexity=7)
     np.testing.assert_array_equal(explorer.graph.sigma, local_graph(MOONS, 7).sigma)
     with pytest.raises(ValueError, match=r"perplexity must be a whole number .* 2"):

@@ -100,27 +100,8 @@ def test_the_selection_gets_a_graph_of_its_own_and_all_points_come_back(explorer
     np.testing.assert_array_equal(state.dataset.X, whole.X)
 
 
-def test_buttons_are_there_when_they_mean_something(explorer):
-    selection, state = controls(explorer, SelectionControls), explorer.session.state
-    shown = lambda: (selection.selected.visible, selection.back.visible)  # noqa: E731
-    assert shown() == (False, False)
-    colors = state.outcome("kde").colors
-    choose(explorer.session, selection=np.arange(30))
-    counts = np.bincount(colors[:30], minlength=2)
-    for c in np.flatnonzero(counts):
-        assert f"{counts[c]} in cluster {c + 1}" in selection.sentence.content
-    assert shown() == (True, False)
-    press(explorer, "Recluster these")
-    assert shown() == (False, True)
-    choose(explorer.session, selection=np.arange(3))
-    press(explorer, "Clear selection")
-    assert state.selection.tolist() == []
-    press(explorer, "All points")
-    assert shown() == (False, False)
-
-
 def test_other_points_have_no_part_and_other_columns_keep_it(sessions):
-    session = sessions()
+    session = sessions(bandwidth="one")
     upload = give_file(session, TABLE)
     upload.choose_part(np.arange(10, 20))
     session.wait(PATIENCE)

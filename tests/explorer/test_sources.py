@@ -17,7 +17,7 @@ TABLE = b"width,height,kind,weight\n1,2,ant,3\n2,3,bee,4\n3,1,ant,5\n8,9,bee,6\n
 
 @pytest.fixture
 def session(sessions):
-    session = sessions(start=False)
+    session = sessions(start=False, bandwidth="one")
     session.sources["generators"].n = 100
     session.start()
     session.wait(PATIENCE)
@@ -42,16 +42,6 @@ def test_every_generator_stands_below_one_heading(explore):
     shapes = [name for options in choice.groups.values() for name in options.values()]
     assert sorted(shapes) == sorted(datasets.names())
     assert list(Generators.param.shape.objects) == shapes
-
-
-def test_neither_sources_that_are_not_chosen_nor_files_that_are_to_come_load_anything(session):
-    before = session.state.dataset
-    put(session, "photographs", picture="flower")
-    assert session.state.dataset is before
-    put(session, source="upload")
-    assert session.state.dataset is before
-    assert session.state.error == ""
-    assert session.sources["upload"].applicable() == ("file",)
 
 
 def test_nothing_is_loaded_before_the_session_starts(sessions):

@@ -258,15 +258,6 @@ def test_a_stored_file_is_dropped_with_the_last_reference(small_parts):
     assert small_parts[0].closed
 
 
-def test_files_are_compared_by_name_and_content(tmp_path):
-    (tmp_path / "zoo.csv").write_bytes(TABLE)
-    stored = StoredFile.of("zoo.csv", TABLE)
-    assert StoredFile.at(tmp_path / "zoo.csv") == stored
-    assert StoredFile.at(tmp_path / "zoo.csv").read() == TABLE
-    assert StoredFile.of("zoo.csv", TABLE + b"1") != stored
-    assert StoredFile.of("zoos.csv", TABLE) != stored
-
-
 def test_a_session_file_is_parsed_by_another_thread_without_its_data(explorer, page, monkeypatch):
     page.send(TABLE)
     explorer.session.wait(PATIENCE)

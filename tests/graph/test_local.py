@@ -5,7 +5,6 @@ import oracle
 import pytest
 import scipy.sparse
 from kdegraph import (
-    SimilarityGraph,
     estimate_sigma,
     explain,
     full_graph,
@@ -75,19 +74,6 @@ def test_law(d, alpha, kernel):
         X, sigma=sigma, kernel=kernel, alpha=alpha, sampler="near", n_rounds=3000, eps=eps, seed=1
     )
     oracle.check_draws(graph.neighbors, exact(X, kernel, sigma, alpha))
-
-
-def test_law_with_bandwidths_of_the_data():
-    """Tight beside wide clusters, bandwidths as users take them, few rounds."""
-    rng = np.random.default_rng(0)
-    part = np.repeat(np.arange(3), [400, 300, 300])
-    X = rng.normal(size=(1000, 2)) * np.array([1.0, 0.05, 0.002])[part, None]
-    X += np.array([[0.0, 0.0], [2.0, 0.0], [2.1, 0.1]])[part]
-    sigma = local_bandwidths(X)
-    W = exact(X, "gaussian", sigma).astype(float)
-    P = W / W.sum(axis=1, keepdims=True)
-    neighbors = similarity_graph(X, sigma=sigma, sampler="near", n_rounds=20, seed=5).neighbors
-    oracle.check_parts(neighbors, P, part)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
@@ -170,16 +156,6 @@ def test_values_of_one_point_are_explained(kernel):
         for point in (0, 50, 119):
             values = explain.kernel_values(graph, point)
             assert np.allclose(values, W[point], rtol=1e-9, atol=0)
-
-
-def test_first_rounds_are_those_of_the_graph():
-    X, sigma = scattered(2, seed=9)
-    graph = similarity_graph(X, sigma=sigma, alpha=0.5, n_rounds=10, seed=0)
-    assert isinstance(graph, SimilarityGraph)
-    half = explain.adjacency_after(graph, explain.sampling_tree(X), 5)
-    W = exact(X, "gaussian", sigma, 0.5).astype(float)
-    expected = oracle.sampled_weights(graph.neighbors[:, :5], W, "independent")
-    assert np.allclose(half.toarray(), expected, rtol=0.2, atol=0)
 
 
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
