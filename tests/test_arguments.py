@@ -158,11 +158,6 @@ def test_kinds_of_points(call):
     np.testing.assert_array_equal(call(truth), call(truth.astype(float)))
 
 
-def test_a_share_beyond_float64_is_refused():
-    with pytest.raises(ValueError, match=r"alpha must lie in \[0, 1\]"):
-        similarity_graph(X, alpha=10**400)
-
-
 def test_an_array_of_shape_nothing_is_a_number():
     one = np.array(0.5)
     assert np.array_equal(

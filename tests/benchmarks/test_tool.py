@@ -13,7 +13,7 @@ from benchmarks.__main__ import main
 from benchmarks.experiment import EXPERIMENTS
 from benchmarks.experiments import load
 from benchmarks.report import losses
-from benchmarks.row import FACTS, explain
+from benchmarks.row import FACTS
 from benchmarks.table import as_text, read
 
 ROOT = Path(__file__).parents[2]
@@ -194,12 +194,6 @@ def test_others_win_where_they_are_better_than_the_default():
     assert [(row["set"], row["method"], row["score"]) for row in lost] == [("b", "other", 1.0)]
     lost, _ = losses(rows, ["set", "method"], "score", "more")
     assert [(row["set"], row["method"], row["score"]) for row in lost] == [("b", "third", 4.0)]
-
-
-def test_reasons_have_no_folders():
-    assert explain(OSError("cannot read '/home/someone/data/a.mat' in 1/2 cases")) == (
-        "OSError: cannot read 'a.mat' in 1/2 cases"
-    )
 
 
 def test_the_page_says_what_the_tables_say(tmp_path, monkeypatch):

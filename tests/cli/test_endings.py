@@ -1,13 +1,12 @@
 """The end of commands: errors, warnings, files that exist already, Ctrl+C."""
 
 import os
-import subprocess
-import sys
 import warnings
 
 import numpy as np
 import pyarrow.parquet
 import pytest
+from cli.results import start
 from kdegraph import datasets
 
 
@@ -69,19 +68,14 @@ def test_warnings_are_one_line(run, moons, monkeypatch):
     assert "something odd" in " ".join(result.stderr.split())
 
 
-def start(*command, stderr=subprocess.PIPE, **options):
-    command = [sys.executable, *map(str, command)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True, **options)
-
-
 def test_python_m_and_a_file_from_end_to_end(moons):
     path = moons.with_name("l.parquet")
-    process = start("-m", "kdegraph", "cluster", moons, "-k", 2, "-o", path)
+    process = start("cluster", moons, "-k", 2, "-o", path, text=True)
     out, err = process.communicate(timeout=120)
     assert (process.returncode, err) == (0, "")
     assert "agreement    1.000" in out
     assert len(pyarrow.parquet.read_table(path)) == 300
-    process = start("-m", "kdegraph", "cluster", moons, "-k", "x")
+    process = start("cluster", moons, "-k", "x", text=True)
     out, err = process.communicate(timeout=120)
     assert (process.returncode, out) == (2, "")
     assert err.startswith("Error: Invalid value")
@@ -91,8 +85,8 @@ def test_python_m_and_a_file_from_end_to_end(moons):
 def test_progress_is_shown_on_a_terminal_only(moons):
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
-    command = ["-m", "kdegraph", "graph", moons, "-o", moons.with_name("g.npz")]
-    process = start(*command, stderr=theirs)
+    command = ["graph", moons, "-o", moons.with_name("g.npz")]
+    process = start(*command, stderr=theirs, text=True)
     out, _ = process.communicate(timeout=120)
     os.close(theirs)
     shown = os.read(ours, 1 << 16).decode()

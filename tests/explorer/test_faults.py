@@ -149,17 +149,3 @@ def test_freed_pages_are_given_back():
 def resident():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * 4096
-
-
-@pytest.mark.parametrize("error", [AttributeError, OSError, TypeError])
-def test_without_glibc_nothing_happens(monkeypatch, error):
-    class Other:
-        def __init__(self, name):
-            if error is not AttributeError:
-                raise error("another system")
-
-        def __getattr__(self, name):
-            raise AttributeError(name)
-
-    monkeypatch.setattr(process.ctypes, "CDLL", Other)
-    process.give_back()

@@ -1,6 +1,5 @@
 """The bars of the stages: what computations report, and what is shown of it."""
 
-import threading
 from dataclasses import replace
 
 import kdegraph_explorer.pipeline as pipeline
@@ -59,18 +58,11 @@ def test_all_that_computations_report_has_its_bar(monkeypatch):
 
 
 @pytest.fixture
-def held(monkeypatch):
+def held(monkeypatch, hold):
     """A session whose work stops at the spectrum, and the event that lets it go on."""
-    go_on, compute = threading.Event(), pipeline.find_spectrum
-
-    def slow(*args, progress, **options):
-        while not go_on.wait(0.01):
-            progress("eigenvectors", 0.5)
-        return compute(*args, progress=progress, **options)
-
+    go_on = hold("find_spectrum")
     monkeypatch.setattr(pipeline, "MANY_DRAWS", 1000)
     monkeypatch.setattr(pipeline, "SLOW_DRAWS", 1000)
-    monkeypatch.setattr(pipeline, "find_spectrum", slow)
     monkeypatch.setattr("kdegraph_explorer.views.status.SHOWN_AFTER", 0.0)
     session = Session(given=datasets.make("moons", n=300, seed=1))
     yield session, go_on

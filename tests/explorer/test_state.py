@@ -249,18 +249,10 @@ def test_fewer_clusters_than_true_ones_have_numbers_without_a_gap():
     assert colors.tolist() == moons.y.tolist()
 
 
-def test_points_of_slow_work_are_shown_before_its_result(sessions, monkeypatch):
+def test_points_of_slow_work_are_shown_before_its_result(sessions, hold):
     session = sessions(MOONS, n_clusters=2)
     state, before = session.state, session.state.dataset
-    go_on = threading.Event()
-    compute = pipeline.similarity_graph
-
-    def slow(*args, progress, **options):
-        while not go_on.wait(0.01):
-            progress("samples", 0.5)
-        return compute(*args, **options)
-
-    monkeypatch.setattr(pipeline, "similarity_graph", slow)
+    go_on = hold()
     shown = []
     state.param.watch(
         lambda event: shown.append((event.new.name, state.outcome("kde"))) or go_on.set(), "shown"

@@ -12,9 +12,7 @@ import scipy.sparse
 from kdegraph import SimilarityGraph, similarity_graph
 from kdegraph.adjacency import weighted_adjacency
 from kdegraph.geometry.kernels import Kernel
-from kdegraph.geometry.tree import LEAF_SIZE, build_tree
-from kdegraph.sampling.recursive import LEAF
-from kdegraph.sampling.rounds import suggest_n_rounds
+from kdegraph.geometry.tree import build_tree
 from peak_memory import MEASURE, skip_unless_reported
 from promises import check_reports, check_threads
 from sampled import WAYS, check_matrix, cloud, digest, ways
@@ -121,17 +119,6 @@ def test_structure(name):
     for n, n_rounds in ((2, 1), (3, 8), (17, 4), (40, 60)):
         graph = similarity_graph(cloud(n), sigma=1.0, n_rounds=n_rounds, seed=0, **WAYS[name])
         check_structure(graph, n, n_rounds)
-
-
-@ways
-def test_structure_of_a_larger_graph(name):
-    X = cloud(700, d=3)
-    graph = similarity_graph(X, sigma=0.5, seed=0, **WAYS[name])
-    assert graph.n_rounds == suggest_n_rounds(Kernel("gaussian", 0.5), build_tree(X))
-    check_structure(graph, 700, graph.n_rounds)
-    assert np.array_equal(graph.points, X)
-    leaf_size = LEAF if graph.sampler == "recursive" else LEAF_SIZE
-    assert np.array_equal(graph.order, build_tree(X, leaf_size).order)
 
 
 def test_same_bits_for_any_number_of_threads_and_in_another_process(tmp_path):

@@ -97,18 +97,6 @@ def test_guarantee_with_targets_the_sources(kernel, method):
         check_sums(X, pick=pick, kernel=kernel, sigma=sigma, eps=eps, method=method)
 
 
-@pytest.mark.parametrize(
-    ("d", "n", "sigma"), [(1, 5000, 0.5), (2, 6000, 3.0), (3, 6000, 8.0), (5, 5000, 8.0)]
-)
-def test_guarantee_of_trees(d, n, sigma):
-    rng = np.random.default_rng([d, n])
-    X = clusters(d, n, rng)
-    pick = rng.choice(n, 120, replace=False)
-    pick[0] = int(np.argmax(np.abs(X - X.mean(axis=0)).sum(axis=1)))  # the remotest
-    for weights, eps in itertools.product((np.ones(n), rng.normal(size=n)), (0.3, 1e-2, 1e-10)):
-        check_sums(X, pick=pick, sigma=sigma, weights=weights, eps=eps, method="tree")
-
-
 @pytest.mark.parametrize("d", [1, 2, 5])
 def test_guarantee_of_groups_of_every_radius(d, monkeypatch):
     """Whatever radius the estimate of costs prefers: each is forced in turn."""

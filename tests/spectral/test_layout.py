@@ -144,15 +144,6 @@ def test_graphs_without_structure(n_components):
         assert np.isfinite(places).all(), name
 
 
-def test_components_and_neighbors_stand_apart():
-    blocks = scipy.sparse.block_diag([np.ones((30, 30))] * 4).tocsr()
-    places = graph_layout(blocks, seed=0)
-    groups = places.reshape(4, 30, 2)
-    centers = groups.mean(axis=1)
-    apart = np.linalg.norm(centers[:, None] - centers, axis=2)[~np.eye(4, dtype=bool)].min()
-    assert apart > 2 * np.linalg.norm(groups - centers[:, None], axis=2).max()
-
-
 def test_neither_self_loops_nor_the_unit_of_weights_matter(monkeypatch):
     monkeypatch.setattr(layout, "MIN_EPOCHS", 3)  # in many, differences by rounding grow
     monkeypatch.setattr(layout, "N_EPOCHS", 3)

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 import scipy.sparse.csgraph
 import scipy.sparse.linalg
-from graphs import check_spectrum, complete, cycle, cycle_values, hypercube, separated_blobs
+from graphs import check_spectrum, complete, cycle, hypercube, separated_blobs
 from kdegraph.baselines import full_graph
 from kdegraph.costs import LAPACK_COSTS
 from kdegraph.dispatch import spectrum
@@ -106,15 +106,6 @@ def test_iterates_on_where_lapack_has_no_room(monkeypatch):
 
 # ---------------------------------------------------------------- multiplicity, by closed forms and
 # LAPACK
-
-
-@pytest.mark.parametrize("n", [3, 6, 300, 500, 2000])
-def test_cycles_have_double_eigenvalues(n):
-    k = min(n, 9)
-    values = cycle_values(n)
-    found = check_spectrum(cycle(n), k, eigenvalues=values)
-    gap = values[1] / 20 if n > 3 else 1e-9  # far tighter than the tolerance
-    assert np.abs(found.eigenvalues - np.sort(values)[:k]).max() < gap
 
 
 @pytest.mark.parametrize("k", [2, 5, 11, 12, 13, 20])
@@ -262,14 +253,6 @@ def check_numbers(A, c, numbers):
         found = check_spectrum(A, k, eigenvalues=eigenvalues)
         assert found.n_connected_components == c
         assert (found.eigenvalues[:c] == 0).all()
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_every_number_of_eigenvalues(seed):
-    with threadpool_limits(1, user_api="blas"):  # more would mostly wait
-        for n in (*range(1, 11), 13, 20, 40):
-            for c in (c for c in (1, 2, 5, 20) if c <= n):
-                check_numbers(assorted(n, c, seed), c, range(1, n + 1))
 
 
 LARGE = [(100, 1), (100, 20), (300, 3), (450, 8), (700, 1), (700, 20), (1500, 5), (2000, 2)]
