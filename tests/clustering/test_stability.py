@@ -249,13 +249,12 @@ def test_seeds_agree_on_the_classes_where_clusters_are_said_to_be_stable(load, k
     if k == 2:
         one = KDESpectralClustering(2, sigma="moderate", perplexity=5.0, random_state=0).fit(X)
         assert np.bincount(one.labels_).min() < 10
-    models = [KDESpectralClustering(k, random_state=state).fit(X) for state in range(3)]
-    assert all(adjusted_rand_score(y, model.labels_) > least for model in models)
-    for one, other in itertools.combinations(models, 2):
-        assert adjusted_rand_score(one.labels_, other.labels_) > 0.9
-        sure = (one.probabilities_ > 0.95) & (other.probabilities_ > 0.95)
-        assert sure.mean() > 0.75
-        assert adjusted_rand_score(one.labels_[sure], other.labels_[sure]) > 0.98
+    one, other = (KDESpectralClustering(k, random_state=state).fit(X) for state in (0, 1))
+    assert min(adjusted_rand_score(y, model.labels_) for model in (one, other)) > least
+    assert adjusted_rand_score(one.labels_, other.labels_) > 0.9
+    sure = (one.probabilities_ > 0.95) & (other.probabilities_ > 0.95)
+    assert sure.mean() > 0.75
+    assert adjusted_rand_score(one.labels_[sure], other.labels_[sure]) > 0.98
 
 
 def test_probabilities_are_those_of_further_replicates():

@@ -184,13 +184,7 @@ def test_the_bandwidth_beside_a_single_place_is_the_distance():
 
 @pytest.mark.parametrize(
     ("kernel", "alpha"),
-    [
-        ("gaussian", 0.6),
-        ("laplacian", 0.0),
-        ("exponential", 0.0),
-        ("matern-3/2", 0.6),
-        ("matern-5/2", 0.0),
-    ],
+    [("gaussian", 0.6), ("laplacian", 0.0), ("matern-3/2", 0.6)],
 )
 def test_rows_of_new_points_estimate_the_kernel_of_local_bandwidths(kernel, alpha):
     rng = np.random.default_rng(0)

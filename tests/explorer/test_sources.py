@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from explorer_actions import PATIENCE, choose, put
 from explorer_objects import widget
-from files import npy_bytes, png_header
+from files import png_header
 from kdegraph import datasets
 from kdegraph_explorer.sources.generators import Generators
 from kdegraph_explorer.uploads import StoredFile
@@ -69,32 +69,6 @@ def test_a_file_that_does_not_exist_is_an_error_until_it_does(sessions, tmp_path
     session.wait(PATIENCE)
     assert session.state.error == ""
     assert session.state.dataset.n_points == 4
-
-
-def test_table_offers_its_columns_and_labels_which_can_be_chosen(session):
-    state = give(session, "zoo.csv", TABLE)
-    source = session.sources["upload"]
-    assert state.error == ""
-    assert state.dataset.feature_names == ("width", "height", "weight")
-    assert source.param.columns.objects == ["width", "height", "weight"]
-    assert source.param.label_column.objects == ["none", "width", "height", "kind", "weight"]
-    assert source.applicable() == ("file", "columns", "label_column", "incomplete", "metric")
-    assert state.outcome("kde") is not None
-    put(session, "upload", columns=["height", "width"], label_column="kind")
-    assert state.dataset.feature_names == ("height", "width")
-    assert state.dataset.X[0].tolist() == [2.0, 1.0]
-    assert state.dataset.y.tolist() == [0, 1, 0, 1]
-    assert "Adjusted Rand index" in state.outcome("kde").scores
-    # No column is an error that keeps the data.
-    before = state.dataset
-    put(session, "upload", columns=[])
-    assert state.dataset is before
-    assert "column" in state.error
-    # The next file offers its own columns.
-    state = give(session, "points.npy", npy_bytes(np.random.default_rng(0).normal(size=(30, 2))))
-    assert state.error == ""
-    assert state.dataset.n_points == 30
-    assert list(session.sources["upload"].columns) == list(state.dataset.feature_names)
 
 
 def test_picture_becomes_pixels(session):

@@ -3,6 +3,7 @@ scaling.
 """
 
 import holoviews as hv
+import kdegraph
 import numpy as np
 from bokeh.core.properties import value
 from bokeh.models import Text as GlyphText
@@ -143,16 +144,17 @@ def test_scaling_opens_with_recorded_seconds_and_is_measured_when_asked(explore)
     assert "Recorded on a computer with two cores" in text(scaling, "kg-timings")
     assert scaling.describe_timings(True).summary.startswith("Recorded on a computer")
     explorer.session.state.view = "scaling"
-    scaling.methods.value = ["knn", "kde"]
+    scaling.methods.value = methods = ["kde", "other", "knn", "full"]
     scaling.start()
     settle(explorer)
     assert [(timing.n, timing.method) for timing in scaling.timings] == [
-        (500, "kde"),
-        (500, "knn"),
-        (1000, "kde"),
-        (1000, "knn"),
+        (n, method) for n in (500, 1000) for method in methods
     ]
-    assert text(scaling, "kg-timings").count("<tr") == 5
+    assert all(timing.total == sum(timing.seconds.values()) > 0 for timing in scaling.timings)
+    few = scaling.series().points(500)
+    assert scaling.timings[2].n_edges == kdegraph.knn_graph(few, 10).nnz // 2
+    assert scaling.timings[3].n_edges == 500 * 499 // 2
+    assert text(scaling, "kg-timings").count("<tr") == 9
     assert "Recorded" not in text(scaling, "kg-timings")
     assert "Recorded" not in scaling.describe_timings(True).summary
     assert not scaling.run.disabled
