@@ -130,15 +130,13 @@ def expected(row):
 
 
 def test_hovering_shows_the_picture_and_no_pixels_as_words(explorer):
-    plots = view(explorer, "points")._plots
-    for figure in plots.figures.values():
+    figures, point = view(explorer, "points").figures(), 17
+    for figure in figures:
         assert source(figure, "thumbnail").data["image"] == []
-    point = 17
-    x, y = plots.positions[point]
-    figure = plots.figures["kde"]
+    x, y = (source(figure, "points").data[axis][point] for axis in "xy")
     happen(figure, MouseMove, x=x, y=y)
     settle(explorer)
-    for figure in plots.figures.values():
+    for figure in figures:
         (packed,) = source(figure, "thumbnail").data["image"]
         shown = packed[::-1].copy().view(np.uint8).reshape(8, 8, 4)
         np.testing.assert_array_equal(shown[:, :, :3], expected(point))
@@ -147,7 +145,7 @@ def test_hovering_shows_the_picture_and_no_pixels_as_words(explorer):
         assert "pixel" not in note.text.text
         assert max(note.padding["top"], note.padding["bottom"]) > THUMBNAIL
     put(explorer, color="column:pixel_3_4")
-    happen(figure, MouseMove, x=x + 10 * plots.frame.pixel[0], y=y + 1e6)
+    happen(figure, MouseMove, x=x, y=y + 1e6)
     settle(explorer)
     assert not note.visible
     happen(figure, MouseMove, x=x, y=y)

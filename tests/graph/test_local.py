@@ -227,3 +227,38 @@ def test_nearest_neighbors_with_weights(kernel):
     expected = exact(X, kernel, sigma).astype(float)
     assert (graph > 0).any()
     assert np.allclose(graph[graph > 0], expected[graph > 0], rtol=1e-11, atol=0)
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "perplexity"), [(12, 2, 11.9), (2, 100, None), (10, 50, None), (30, 1000, None)]
+)
+def test_few_points_and_a_perplexity_of_nearly_all_of_them(n, d, perplexity):
+    """Of so many rounds that the graph is nearly the full one."""
+    X = np.random.default_rng(0).normal(size=(n, d))
+    options = {"sigma": "local", "perplexity": perplexity, "n_rounds": 5000, "eps": 1e-3}
+    graph = similarity_graph(X, seed=0, **options)
+    assert np.array_equal(graph.sigma, local_bandwidths(X, perplexity=perplexity))
+    expected = exact(X, "gaussian", graph.sigma).sum(axis=1).astype(float)
+    assert np.allclose(graph.kernel_degrees, expected, rtol=1e-3, atol=0)
+    assert np.allclose(graph.adjacency.sum(axis=1), expected, rtol=0.02, atol=0)
+
+
+@pytest.mark.parametrize(
+    ("perplexity", "error", "message"),
+    [
+        *((p, ValueError, r"is an effective number .* n = 12; got") for p in (12, 12.5, 1e300)),
+        *((p, ValueError, "perplexity") for p in (0.5, -1, np.nan)),
+        ("5", TypeError, "perplexity"),
+    ],
+)
+def test_a_perplexity_of_all_points_is_refused(perplexity, error, message):
+    with pytest.raises(error, match=message):
+        similarity_graph(np.eye(12, 2), sigma="local", perplexity=perplexity)
+
+
+@pytest.mark.parametrize("n", [1, 2, 30])
+def test_points_that_are_all_equal_have_the_kernel_value_one(n):
+    graph = similarity_graph(np.full((n, 3), 7.0), seed=0, sigma="local", n_rounds=5000)
+    assert graph.sigma.tolist() == [1.0] * n
+    assert (graph.kernel_degrees == n - 1.0).all()
+    assert np.allclose(graph.adjacency.toarray(), 1 - np.eye(n), rtol=1e-9)
