@@ -144,18 +144,6 @@ def test_random_state_decides_the_result(moons):
     assert not np.array_equal(drawn, again)
 
 
-def test_transform_returns_rows_of_fitted_points(moons):
-    X, _ = moons
-    model = SimilarityGraphTransformer(sigma=0.1, random_state=0)
-    A = model.fit_transform(X)
-    assert isinstance(A, scipy.sparse.csr_array)
-    assert abs(A - A.T).max() == 0
-    assert abs(model.transform(X) - A).max() == 0
-    assert abs(model.transform(X[[5, 3, 5]]) - A[[5, 3, 5]]).max() == 0
-    assert model.n_samples_fit_ == 600
-    assert len(model.get_feature_names_out()) == 600
-
-
 def test_transform_of_all_points_tells_duplicates_apart():
     X = np.zeros((30, 1))
     model = SimilarityGraphTransformer(sigma=1.0, n_rounds=2, random_state=0).fit(X)

@@ -59,9 +59,7 @@ def test_a_newer_request_stops_the_rest_of_a_coarse_one(session, monkeypatch):
     assert not session.state.result.coarse
 
 
-def test_the_rest_waits_for_the_drawing_of_the_first_look_unless_it_is_stopped(
-    session, monkeypatch
-):
+def test_the_rest_waits_for_the_drawing_of_the_first_look(session, monkeypatch):
     monkeypatch.setattr(module, "DRAWING_PATIENCE", 10 * PATIENCE)
     monkeypatch.setattr(module, "PAINTING_TIME", 0.0)
     drawn, rounds = threading.Event(), []
@@ -82,14 +80,6 @@ def test_the_rest_waits_for_the_drawing_of_the_first_look_unless_it_is_stopped(
     drawn.set()
     session.wait(PATIENCE)
     assert rounds[-1] == 20
-    drawn.clear()
-    session.state.choose(sigma=0.25)
-    until(session, lambda: drawing.busy)
-    session.cancel()
-    session.wait(PATIENCE)  # long before what it had waited for
-    assert drawing.busy
-    assert session.state.result.coarse
-    drawn.set()
 
 
 def test_edges_of_many_draws_are_shown_before_their_clusters_and_not_drawn_twice(

@@ -1,10 +1,6 @@
 """Reports of stages and of parts of stages; notices."""
 
-import io
-import re
-
 import pytest
-from kdegraph.cli._progress import ProgressLine
 from kdegraph.runtime.progress import (
     StageTimer,
     notices_shown_by,
@@ -49,13 +45,3 @@ def test_notices_are_shown_once_and_can_be_shown_elsewhere(capsys, monkeypatch):
     assert capsys.readouterr() == ("", "one\nthree\n")
     monkeypatch.setattr("sys.stderr", None)
     notify("four")
-
-
-def test_notices_have_a_line_of_their_own_beside_progress(monkeypatch):
-    stream, clock = io.StringIO(), iter([0.0, 1.0])
-    monkeypatch.setattr("time.monotonic", lambda: next(clock))
-    with ProgressLine(stream) as line:
-        line("samples", 0.5)
-        line.say("a notice")
-        line("samples", 0.7)
-    assert re.fullmatch(r"\rsamples .* 50%\ra notice +\n\rsamples .* 70%\r +\r", stream.getvalue())

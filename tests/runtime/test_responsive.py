@@ -82,36 +82,6 @@ def test_a_nested_function_runs_in_the_thread_of_the_outer_one():
     assert callers[0] == (threading.get_ident(), "inner", 0.5)
 
 
-def test_a_nested_function_is_cancelled_with_the_outer_one():
-    left, ended = threading.Event(), threading.Event()
-    raised = []
-
-    @responsive
-    def inner(*, progress):
-        progress("inner", 0.5)
-        assert left.wait(60)
-        progress("inner", 1.0)
-
-    @responsive
-    def outer(*, progress):
-        try:
-            inner(progress=progress)
-        except BaseException as error:
-            raised.append(type(error))
-            raise
-        finally:
-            ended.set()
-
-    def progress(stage, fraction):
-        raise kdegraph.Cancelled
-
-    with pytest.raises(kdegraph.Cancelled):
-        outer(progress=progress)
-    left.set()
-    assert ended.wait(60)
-    assert raised == [kdegraph.Cancelled]
-
-
 def test_a_callback_may_call_a_responsive_function():
     """It gets a thread of its own, as the calling thread does no work."""
     workers = set()
