@@ -88,7 +88,8 @@ def plant(fault, root):
 
 
 def noticed_by(fault, folder, cache):
-    """Return which test of a fault fails in a copy of the project with that fault, "" if none does.
+    """Return which test of a fault fails in a copy of the project with that fault, or the signal
+    that ended the tests, "" if none does.
 
     Faults share the folder with compiled code, which has a place for each version of the kernels.
     """
@@ -105,6 +106,8 @@ def noticed_by(fault, folder, cache):
     tests = [str(root / "tests" / name) for name in fault.tests.split()]
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
     run = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
+    if run.returncode < 0:
+        return f"ended by signal {-run.returncode}"
     if run.returncode not in (0, 1):
         raise RuntimeError(
             f"{fault.name}: the tests did not run:\n{run.stdout[-2000:]}{run.stderr[-2000:]}"

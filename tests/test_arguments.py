@@ -4,6 +4,7 @@ import dask.array as da
 import kdegraph
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import scipy.sparse
 from kdegraph import datasets, similarity_graph
@@ -13,6 +14,7 @@ X = np.random.default_rng(0).normal(size=(12, 2))
 ONES = np.ones(12)
 A = np.exp(-np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0)))) * (1 - np.eye(4))
 MIXED = np.array(["a", "b", "a", "a"])
+FRAME = pd.DataFrame(X, columns=["a", "b"])
 
 
 def masked(values):
@@ -91,6 +93,12 @@ BAD_POINTS = [
     (np.array([["2020-01-01"]], dtype="M8[D]"), ValueError, "must hold numbers"),
     (np.zeros((2, 2), dtype=[("a", float)]), ValueError, "must hold numbers"),
     ([[1j, 2.0]], ValueError, "complex"),
+    (np.array([[10**400, 1], [1, 2]], dtype=object), ValueError, "beyond the range of float64"),
+    ("points.csv", ValueError, r"shape \(n, d\), got \(\)"),
+    ((row for row in X), ValueError, r"shape \(n, d\), got \(\)"),
+    (FRAME.astype("Float64").mask(FRAME > 1), ValueError, "must hold numbers"),
+    (pd.DataFrame({"a": pd.Categorical(["u"] * 3)}), ValueError, "must hold numbers"),
+    (scipy.sparse.coo_array(ONES), (ValueError, TypeError), "2D|toarray"),
 ]
 OF_POINTS = {
     "similarity_graph": ("X", lambda X: similarity_graph(X, sigma=1.0, seed=0).adjacency.toarray()),
@@ -105,52 +113,49 @@ OF_POINTS = {
     "local_bandwidths": ("X", kdegraph.local_bandwidths),
     "moderate": ("X", lambda X: kdegraph.local_bandwidths(X, rule="moderate")),
 }
-of_points = pytest.mark.parametrize(("name", "call"), OF_POINTS.values(), ids=OF_POINTS)
+ESTIMATORS = {
+    "cluster": lambda X: kdegraph.KDESpectralClustering(2, random_state=0).fit_predict(X),
+    "transform": lambda X: (
+        kdegraph.SimilarityGraphTransformer(random_state=0).fit_transform(X).toarray()
+    ),
+}
 
 
-@of_points
+@pytest.mark.parametrize(("name", "call"), OF_POINTS.values(), ids=OF_POINTS)
 def test_bad_points_are_refused_and_the_argument_is_named(name, call):
     for bad, kind, message in BAD_POINTS:
         with pytest.raises(kind, match=rf"^{name} .*{message}"):
             call(bad)
 
 
-@of_points
-def test_kinds_of_points(name, call):
+@pytest.mark.parametrize("call", [*(call for _, call in OF_POINTS.values()), *ESTIMATORS.values()])
+def test_kinds_of_points(call):
     """All are the doubles that they hold, and none is changed."""
     ints = np.random.default_rng(2).integers(-30, 30, size=(80, 2))
     read_only = ints.astype(float)
     read_only.flags.writeable = False
     wide = np.zeros((160, 4))
     wide[::2, ::2] = ints
+    frame = pd.DataFrame(ints, columns=["a", "b"])
     expected = call(ints.astype(float))
     for points in (
         ints,
         ints.tolist(),
         tuple(map(tuple, ints.tolist())),
-        *(ints.astype(kind) for kind in (np.float32, np.float16, np.int8, object, ">f8")),
+        *(ints.astype(kind) for kind in ("f4", "f2", "i1", object, ">f8", np.longdouble)),
         np.asfortranarray(ints.astype(float)),
         read_only,
         wide[::2, ::2],
         ints[::-1].astype(float)[::-1],
         np.ma.array(ints, mask=False),
-        pd.DataFrame(ints, columns=["a", "b"]),
+        frame,
+        frame.astype("Float64"),
+        pa.table(frame),
     ):
         np.testing.assert_array_equal(call(points), expected)
     np.testing.assert_array_equal(read_only, ints)
     truth = ints > 0
     np.testing.assert_array_equal(call(truth), call(truth.astype(float)))
-
-
-def test_a_masked_array_without_masked_entries_is_an_array():
-    bare = np.ma.masked_array(np.ones(12), np.zeros(12, bool))
-    sums = kdegraph.kernel_sum(np.ma.masked_array(X), sigma=1.0, weights=bare)
-    assert np.array_equal(sums, kdegraph.kernel_sum(X, sigma=1.0))
-
-
-def test_a_share_beyond_float64_is_refused():
-    with pytest.raises(ValueError, match=r"alpha must lie in \[0, 1\]"):
-        similarity_graph(X, alpha=10**400)
 
 
 def test_an_array_of_shape_nothing_is_a_number():
@@ -162,12 +167,6 @@ def test_an_array_of_shape_nothing_is_a_number():
     graph = similarity_graph(X, sigma=one, alpha=one, n_rounds=np.array(5), seed=0)
     expected = similarity_graph(X, sigma=0.5, alpha=0.5, n_rounds=5, seed=0)
     assert (graph.adjacency != expected.adjacency).nnz == 0
-
-
-@pytest.mark.parametrize("function", [kdegraph.estimate_sigma, kdegraph.local_bandwidths])
-def test_a_number_beyond_float64_is_refused(function):
-    with pytest.raises(ValueError, match="X has a number beyond the range of float64"):
-        function(np.array([[10**400], [1]], dtype=object))
 
 
 def test_large_unsigned_labels_are_no_noise():
@@ -199,6 +198,7 @@ def shorten(name):
 
 
 DAMAGES = {
+    "too large by one": put("indices", 0, 6),
     "too large": put("indices", 0, 50_000_000),
     "negative": put("indices", 3, -1),
     "indptr decreases": put("indptr", 1, 5),

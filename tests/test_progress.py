@@ -4,11 +4,24 @@ import kdegraph
 import pytest
 from kdegraph import Cancelled, datasets, similarity_graph
 from kdegraph.automatic import count_clusters
+from kdegraph.decision import Settings, decide
 from promises import check_reports
-from tiled import lazy
+from tiled import lazy, rings
 
 X = datasets.make("moons", n=6000, seed=0).X
 SPECTRAL = ["components", "eigenvectors"]
+
+
+def tiled():
+    """A graph in a folder of its own, as clusters that are there are not found again."""
+    return similarity_graph(lazy(rings()), sigma=0.12, seed=3)
+
+
+def decision(**how):
+    """The clusters of all points by scales that some of them have decided about."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kdegraph.stability.MAX_COMPARED", 300)
+        return decide(X[:500], Settings("auto", {}, {}), 0, **how)
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +49,15 @@ CALLS = {
         [*SPECTRAL, "k-means"],
     ),
     "layout": (lambda graph, **how: kdegraph.graph_layout(graph, **how), [*SPECTRAL, "layout"]),
+    "clusters by tiles": (
+        lambda _, **how: kdegraph.spectral_clustering(tiled(), 2, seed=0, **how),
+        [*SPECTRAL, "k-means"],
+    ),
+    "scales": (lambda _, **how: kdegraph.cluster_scales(X[:200], seed=0, **how), ["scales"]),
+    "decision": (
+        lambda _, **how: decision(**how),
+        ["number of clusters", "scales", "clusters"],
+    ),
     "number of clusters": (lambda _, **how: count_clusters(X[:300], seed=0, **how), None),
 }
 
@@ -47,7 +69,7 @@ def test_reports_rise_within_each_stage_and_each_stage_can_be_cancelled(graph, c
     stages = list(dict.fromkeys(stage for stage, _ in reports))
     if expected is not None:  # else several small graphs are made one after the other
         assert check_reports(reports) == stages == expected
-        assert reports[-1][1] == 1.0 or stages[-1] in ("eigenvectors", "k-means")
+        assert reports[-1][1] == 1.0 or stages[-1] in (*SPECTRAL, "k-means", "clusters", "scales")
         if "eigenvectors" in stages:  # each product with the matrix
             assert [stage for stage, _ in reports].count("eigenvectors") > 10
     for at in stages:

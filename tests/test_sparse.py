@@ -10,8 +10,6 @@ from kdegraph.automatic import count_clusters
 from kdegraph.geometry import neighbor_forest
 from kdegraph.geometry.neighbor_forest import NeighborLists
 from kdegraph.geometry.sparse_points import nearest_rows
-from kdegraph.sampling import mixture
-from kdegraph.scaled_kernel import pair_kernel
 from kdegraph.validation import SparsePoints, check_points
 from sklearn.metrics import adjusted_rand_score
 from test_arguments import DAMAGES, damaged
@@ -100,33 +98,6 @@ def test_bandwidths_and_other_graphs_are_those_of_dense_points(dense, metric):
         found, expected = (kdegraph.knn_graph(Z, 7, metric=metric, **options) for Z in (X, dense))
         np.testing.assert_array_equal(found.indices, expected.indices)
         np.testing.assert_allclose(found.data, expected.data, rtol=1e-9)
-
-
-def test_the_matrix_is_unbiased_whatever_is_listed(dense):
-    X = check_points(scipy.sparse.csr_array(dense[:60]), keep_sparse=True)
-    n, n_graphs, rng = len(X), 1500, np.random.default_rng(0)
-    K = kdegraph.full_graph(dense[:60], sigma=3.0)
-    indices = np.array([rng.choice(np.delete(np.arange(n), i), 8, False) for i in range(n)])
-    distances = np.linalg.norm(dense[:60][:, None] - dense[indices], axis=2)
-    lists = NeighborLists(distances, indices.astype(np.int32), None)
-    law, _ = mixture.mixture_law(pair_kernel("gaussian", 3.0), X, lists, 5, 0)
-    smallest = np.take_along_axis(K, indices, axis=1).min(axis=1, keepdims=True)
-    accepted = np.clip(K / smallest, 1 / mixture.RANGE, 1.0)
-    np.put_along_axis(accepted, indices, 0.0, axis=1)
-    np.fill_diagonal(accepted, 0.0)
-    law.far_total[:] = accepted.sum(axis=1)
-    total, squares = np.zeros((n, n)), np.zeros((n, n))
-    for seed in range(n_graphs):
-        neighbors = mixture.draw_neighbors(law, 5, seed)
-        A = mixture.weighted_adjacency(law, neighbors).toarray()
-        total, squares = total + A, squares + A**2
-    pairs = np.triu_indices(n, 1)
-    mean = (total / n_graphs)[pairs]
-    errors = np.sqrt(((squares / n_graphs)[pairs] - mean**2) / n_graphs)
-    z = (mean - K[pairs]) / errors
-    assert abs(z).max() < 5.0
-    assert abs(z.mean()) < 0.2
-    assert 0.8 < z.std() < 1.2
 
 
 def test_topics_are_found_and_predicted():

@@ -46,13 +46,6 @@ def test_a_graph_has_one_line_and_a_table(sigma):
     assert cells[:5] == ["SimilarityGraph", "points", "300", "edges", f"{graph.n_edges:,}"]
 
 
-def test_a_graph_by_tiles_has_them_too(tmp_path):
-    pytest.importorskip("dask")
-    graph = kdegraph.similarity_graph(X, sigma=0.5, store=tmp_path / "store", seed=0)
-    assert repr(graph).startswith("<TiledGraph with points: 300, edges: ")
-    assert "blocks" in texts(graph._repr_html_())
-
-
 def test_a_spectrum_has_a_dot_for_each_eigenvalue():
     found = kdegraph.spectrum(kdegraph.similarity_graph(X, sigma=0.5, seed=0), 6)
     html = found._repr_html_()

@@ -1,7 +1,11 @@
 """Points for graphs that are made tile by tile."""
 
+import pkgutil
+
+import dask
 import dask.array as da
 import numpy as np
+import pytest
 from kdegraph import datasets
 
 N = 10_000  # points: five tiles
@@ -28,3 +32,23 @@ def touching(n=N, seed=0):
     """Nine clusters that touch."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, 2)) + 5 * rng.integers(3, size=(n, 2))
+
+
+class Interrupted(Exception):
+    """Ends the work half-way."""
+
+
+def interrupt(place, call):
+    """Stop a call at the third tile for which it calls the function at a place."""
+    function, calls = pkgutil.resolve_name(place), []
+
+    def stopping(*args):
+        calls.append(args)
+        if len(calls) == 3:
+            raise Interrupted
+        return function(*args)
+
+    with pytest.MonkeyPatch.context() as patch, dask.config.set(scheduler="synchronous"):
+        patch.setattr(place, stopping)
+        with pytest.raises(Interrupted):
+            call()

@@ -4,7 +4,6 @@ import functools
 import re
 from importlib.util import find_spec
 
-import kdegraph
 import numpy as np
 import pandas as pd
 import pytest
@@ -81,23 +80,6 @@ def test_a_damaged_file_is_read_or_refused(name):
             attempt(lambda: datasets.table_points(read(), missing="impute"))
 
     check()
-
-
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory):
-    """Return the path and the content of a graph that has been saved."""
-    path = tmp_path_factory.mktemp("attack") / "graph.npz"
-    kdegraph.similarity_graph(X, sigma=1.0, n_rounds=5, seed=0).save(path)
-    return path, path.read_bytes()
-
-
-@given(data=st.data())
-def test_a_damaged_graph_is_read_or_refused(saved, data):
-    path, content = saved
-    path.write_bytes(data.draw(damages(content)))
-    graph = attempt(lambda: kdegraph.SimilarityGraph.load(path), "path", "graph")
-    if graph is not REFUSED:
-        kdegraph.spectrum(graph, 2)
 
 
 @given(st.sampled_from(sorted(FILES)), st.sampled_from(sorted(FILES)))

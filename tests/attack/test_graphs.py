@@ -1,6 +1,5 @@
 """Attack the functions of graphs: weights at any scale, parts, loops, formats, damaged matrices."""
 
-import functools
 import inspect
 
 import kdegraph
@@ -9,7 +8,7 @@ import numpy as np
 import oracle
 import pytest
 import scipy.sparse
-from attack.contract import REFUSED, attempt, unchanged
+from attack.contract import REFUSED, attempt, check_refusal, unchanged
 from attack.points import SPARSE
 from attack.points import values as any_value
 from hypothesis import given, settings
@@ -62,12 +61,22 @@ CONTAINERS = {
     "networkx": networkx.from_numpy_array,
     "duplicates": lambda A: with_duplicates(scipy.sparse.coo_array(A)),
     "zeros": lambda A: with_zeros(scipy.sparse.csr_array(A)),
+    "unsorted, read-only": lambda A: unsorted(scipy.sparse.csr_array(A)),
 }
 
 
 def long_indices(A):
     A.indices, A.indptr = A.indices.astype(np.int64), A.indptr.astype(np.int64)
     return A
+
+
+def unsorted(A):
+    """Store each row from its end, in arrays that cannot be written."""
+    order = np.lexsort((-A.indices, np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))))
+    arrays = A.data[order], A.indices[order], A.indptr
+    for array in arrays:
+        array.flags.writeable = False
+    return scipy.sparse.csr_array(arrays, shape=A.shape)
 
 
 def with_duplicates(A):
@@ -157,37 +166,50 @@ def changed(A, row, column, value):
 
 
 SPOILED = {
-    "asymmetric": lambda A: changed(A, 0, 1, 2.0),
-    "negative": lambda A: A - 0.5,
-    "nan": lambda A: changed(A, 3, 3, np.nan),
-    "infinite": lambda A: np.where(A > 0, np.inf, 0.0),
-    "not square": lambda A: A[:, :-1],
-    "vector": lambda A: A[0],
-    "cube": lambda A: A[None],
-    "nothing": lambda A: None,
-    "empty": lambda A: A[:0, :0],
-    "complex": lambda A: A * 1j,
-    "text": lambda A: A.astype(str),
-    "objects": lambda A: [[None]],
-    "masked": lambda A: np.ma.array(A, mask=A > 0),
-    "sparse nan": lambda A: scipy.sparse.csr_array(changed(A, 0, 1, np.nan)),
-    "sparse vector": lambda A: scipy.sparse.coo_array(A[0]),
-    "negative edge": lambda A: networkx.Graph([(0, 1, {"weight": -1.0})]),
-    "edge of text": lambda A: networkx.Graph([(0, 1, {"weight": "heavy"})]),
-    "edge of None": lambda A: networkx.Graph([(0, 1, {"weight": None})]),
-    "edge of a list": lambda A: networkx.Graph([(0, 1, {"weight": [1.0]})]),
-    "graph without vertices": lambda A: networkx.Graph(),
-    "arrows": lambda A: networkx.DiGraph([(0, 1)]),
-    "class": lambda A: networkx.Graph,
+    "asymmetric": (lambda A: changed(A, 0, 1, 2.0), r"symmetric, but adjacency\[0, 1\] is 2.0"),
+    "negative": (lambda A: A - 0.5, r"adjacency\[0, 0\] is -0.5"),
+    "nan": (lambda A: changed(A, 3, 3, np.nan), r"adjacency\[3, 3\] is nan"),
+    "infinite": (lambda A: np.where(A > 0, np.inf, 0.0), r"adjacency\[0, 1\] is inf"),
+    "not square": (lambda A: A[:, :-1], r"square.*\(12, 11\)"),
+    "vector": (lambda A: A[0], "square"),
+    "cube": (lambda A: A[None], "square"),
+    "nothing": (lambda A: None, "real numbers"),
+    "words": (lambda A: "graph", "real numbers"),
+    "empty": (lambda A: A[:0, :0], "no vertices"),
+    "ragged": (lambda A: [[0, 1], [1]], "rows differ in length"),
+    "complex": (lambda A: A * 1j, "complex"),
+    "text": (lambda A: A.astype(str), "real numbers"),
+    "objects": (lambda A: [[None]], "adjacency"),
+    "masked": (lambda A: np.ma.array(A, mask=A > 0), "masked"),
+    "sparse nan": (
+        lambda A: scipy.sparse.csr_array(changed(A, 0, 1, np.nan)),
+        r"adjacency\[0, 1\] is nan",
+    ),
+    "sparse vector": (lambda A: scipy.sparse.coo_array(A[0]), "square"),
+    "negative edge": (
+        lambda A: networkx.Graph([(0, 1, {"weight": -1.0})]),
+        r"adjacency\[0, 1\] is -1.0",
+    ),
+    **{
+        f"edge of {weight!r}": (
+            lambda A, weight=weight: networkx.Graph([(0, 1, {"weight": weight})]),
+            "weights of the graph must be numbers",
+        )
+        for weight in ("heavy", [1.0])
+    },
+    "graph without vertices": (lambda A: networkx.Graph(), "no vertices"),
+    "arrows": (lambda A: networkx.DiGraph([(0, 1)]), r"symmetric, but adjacency\[0, 1\]"),
+    "class": (lambda A: networkx.Graph, "adjacency must be a sparse or dense matrix"),
 }
 RING = structured("cycle", 12, None) + structured("cycle", 12, None).T
 
 
 @every_function
-@pytest.mark.parametrize("kind", SPOILED)
-def test_what_is_no_graph_is_refused(name, kind):
-    call = functools.partial(getattr(kdegraph, name), SPOILED[kind](RING), **FUNCTIONS[name])
-    assert attempt(call, "adjacency", "graph") is REFUSED
+@pytest.mark.parametrize(("spoil", "message"), SPOILED.values(), ids=SPOILED)
+def test_what_is_no_graph_is_refused(name, spoil, message):
+    with pytest.raises((ValueError, TypeError), match=message) as refusal:
+        getattr(kdegraph, name)(spoil(RING), **FUNCTIONS[name])
+    check_refusal(refusal.value, ("adjacency", "graph"))
 
 
 @every_function

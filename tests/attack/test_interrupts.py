@@ -15,6 +15,9 @@ WIDE = np.random.default_rng(0).normal(size=(300, 20))
 GRAPH = kdegraph.similarity_graph(X, sigma=0.3, n_rounds=5, seed=0)
 CALLS = {
     "near": lambda p: kdegraph.similarity_graph(X, sampler="near", seed=0, progress=p).adjacency,
+    "rejection": lambda p: (
+        kdegraph.similarity_graph(X, sigma=0.3, sampler="rejection", seed=0, progress=p).adjacency
+    ),
     "recursive": lambda p: (
         kdegraph.similarity_graph(
             X, sigma=0.3, n_rounds=5, sampler="recursive", seed=0, progress=p

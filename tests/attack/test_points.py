@@ -9,7 +9,7 @@ import oracle
 import pytest
 import scipy.sparse
 from attack.contract import REFUSED, attempt, unchanged
-from attack.points import KERNELS, SPARSE, given_points, spoiled, tables
+from attack.points import KERNELS, SPARSE, tables
 from attack.points import values as any_value
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -166,85 +166,29 @@ def fitted(estimator, method, **defaults):
     return lambda X, **options: getattr(estimator(**defaults | options), method)(X)
 
 
-# Each function of points, with the name of its first argument.
 FUNCTIONS = {
-    "similarity_graph": ("X", with_defaults(kdegraph.similarity_graph, seed=0)),
-    "full_graph": ("X", with_defaults(kdegraph.full_graph, sigma=1.0)),
-    "knn_graph": ("X", with_defaults(kdegraph.knn_graph, n_neighbors=1)),
-    "kernel_sum": ("sources", with_defaults(kdegraph.kernel_sum, sigma=1.0)),
-    "gauss_transform": ("sources", with_defaults(kdegraph.gauss_transform, sigma=1.0)),
-    "estimate_sigma": ("X", with_defaults(kdegraph.estimate_sigma, seed=0)),
-    "local_bandwidths": ("X", kdegraph.local_bandwidths),
-    "KDESpectralClustering": (
-        "X",
-        fitted(kdegraph.KDESpectralClustering, "fit_predict", n_rounds=5),
-    ),
-    "SimilarityGraphTransformer": (
-        "X",
-        fitted(kdegraph.SimilarityGraphTransformer, "fit_transform"),
-    ),
+    "similarity_graph": with_defaults(kdegraph.similarity_graph, seed=0),
+    "full_graph": with_defaults(kdegraph.full_graph, sigma=1.0),
+    "knn_graph": with_defaults(kdegraph.knn_graph, n_neighbors=1),
+    "kernel_sum": with_defaults(kdegraph.kernel_sum, sigma=1.0),
+    "gauss_transform": with_defaults(kdegraph.gauss_transform, sigma=1.0),
+    "estimate_sigma": with_defaults(kdegraph.estimate_sigma, seed=0),
+    "local_bandwidths": kdegraph.local_bandwidths,
+    "KDESpectralClustering": fitted(kdegraph.KDESpectralClustering, "fit_predict", n_rounds=5),
+    "SimilarityGraphTransformer": fitted(kdegraph.SimilarityGraphTransformer, "fit_transform"),
 }
-every_function = pytest.mark.parametrize("name", FUNCTIONS)
-ESTIMATORS = ("KDESpectralClustering", "SimilarityGraphTransformer")
-SLOW = {"KDESpectralClustering": 10}
 
 
-def times(name):
-    """Return settings with fewer examples for a slow function."""
-    return settings(max_examples=max(1, settings.default.max_examples // SLOW.get(name, 1)))
-
-
-@every_function
-def test_a_container_changes_nothing(name):
-    argument, call = FUNCTIONS[name]
-
-    @times(name)
-    @given(given_points(n=(2, 30)))
-    def check(points):
-        expected = attempt(lambda: call(points.values))
-        with unchanged(points.argument):
-            found = attempt(lambda: call(points.argument), argument)
-        if expected is REFUSED or found is REFUSED:
-            assert expected is found
-            return
-        np.testing.assert_array_equal(oracle.dense(found), oracle.dense(expected))
-        assert np.isfinite(oracle.dense(found)).all()
-
-    check()
-
-
-@every_function
-def test_what_is_no_table_of_numbers_is_refused(name):
-    argument, call = FUNCTIONS[name]
-
-    @times(name)
-    @given(spoiled)
-    def check(case):
-        kind, X = case
-        found = attempt(lambda: call(X), argument)
-        # The checks of scikit-learn take dates, records of one number and text of one for numbers.
-        assert found is REFUSED or (name in ESTIMATORS and kind in ("bytes", "dates", "records"))
-
-    check()
-
-
-def parameters(name):
-    function = getattr(kdegraph, name)
-    skipped = {"self", "X", "sources", "targets", "progress", "verbose", "store", "n_jobs"}
-    return [
-        parameter
-        for parameter in inspect.signature(function).parameters
-        if parameter not in skipped
-    ]
-
-
-@every_function
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_any_value_of_a_parameter_is_used_or_refused(name):
-    _, call = FUNCTIONS[name]
-    known = parameters(name)
+    call = FUNCTIONS[name]
+    known = list(inspect.signature(getattr(kdegraph, name)).parameters)
+    for other in ("X", "sources", "targets", "progress", "verbose", "store", "n_jobs"):
+        if other in known:
+            known.remove(other)
     X = np.random.default_rng(0).normal(size=(12, 2))
 
-    @times(name)
+    @settings(max_examples=max(1, settings.default.max_examples // (10 if name[0] == "K" else 1)))
     @given(options=st.dictionaries(st.sampled_from(known), any_value, min_size=1, max_size=2))
     def check(options):
         found = attempt(lambda: call(X, **options), *known)

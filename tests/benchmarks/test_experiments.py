@@ -9,7 +9,6 @@ import pytest
 import scipy.io
 import scipy.linalg
 import scipy.sparse
-from kdegraph.costs import DIRECT_COSTS
 from kdegraph.datasets import Dataset
 from kdegraph_explorer.sources.generators import Generators
 from PIL import Image
@@ -19,7 +18,6 @@ from benchmarks.approximations import APPROXIMATIONS, transfer_cut
 from benchmarks.data import ALL, points
 from benchmarks.experiment import EXPERIMENTS
 from benchmarks.experiments import (
-    costs,
     densities,
     growth,
     large_sets,
@@ -27,15 +25,12 @@ from benchmarks.experiments import (
     reference_sets,
     segmentation,
     spectrum,
-    theorem,
-    tiles,
 )
 from benchmarks.experiments.shapes import SHAPES
 from benchmarks.graphs import (
     FULL,
     METHODS,
     N_NEIGHBORS,
-    STAG,
     by_full_kernel,
     by_scikit_learn,
     cluster,
@@ -67,12 +62,6 @@ def test_every_method_finds_clear_clusters(method):
     assert values["seconds"] == values["graph seconds"] + values["clustering seconds"]
 
 
-def test_a_method_without_its_program_says_so():
-    with pytest.raises(ModuleNotFoundError) as caught:
-        cluster(gaps(), STAG)
-    assert caught.value.name == "STAG (option --stag)"
-
-
 def test_graphs_of_others_are_what_they_are_called():
     X = gaps().X
     squares = ((X[:, None] - X) ** 2).sum(axis=2)
@@ -96,23 +85,6 @@ def test_the_explorer_has_the_points_of_the_experiments():
             assert (found.sigma, found.n_clusters) == (data.sigma, data.n_clusters)
 
 
-def test_moons_are_made_block_by_block(monkeypatch):
-    monkeypatch.setattr(tiles, "BLOCK", 100)
-    X, y = tiles.moons(250)
-    assert X.chunks[0] == y.chunks[0] == (100, 100, 50)
-    parts = [kdegraph.datasets.make("moons", n=n, seed=i) for i, n in enumerate(y.chunks[0])]
-    np.testing.assert_array_equal(X, np.concatenate([part.X for part in parts]))
-    np.testing.assert_array_equal(y, np.concatenate([part.y for part in parts]))
-
-
-def test_the_unit_box_keeps_the_shape():
-    plain, boxed = points("moons", 200).X, points("moons in the unit box", 200).X
-    assert boxed.min() == 0
-    assert boxed.max() == 1
-    ratios = np.ptp(plain, axis=0) / np.ptp(boxed, axis=0)
-    assert ratios[0] == pytest.approx(ratios[1])
-
-
 @pytest.mark.parametrize("method", ["kdegraph", "direct", "random sample", "scikit-learn KDTree"])
 def test_densities_know_their_errors(method, monkeypatch):
     monkeypatch.setattr(kdegraph, "set_num_threads", lambda threads: None)
@@ -127,37 +99,6 @@ def test_eigenvalues_are_found_by_every_way():
     assert all(values["residual"] <= 2 * spectrum.TOL for values in found.values())
     assert all(values["missed"] == 0 for way, values in found.items() if way != "eigsh")
     assert found["kdegraph, random start"]["products"] > found["kdegraph"]["products"]
-
-
-def test_costs_stand_beside_those_in_use(monkeypatch):
-    monkeypatch.setattr(costs, "set_num_threads", lambda threads: None)
-    monkeypatch.setattr(costs, "RUNS", 1)
-    values = {"group": "direct sums"} | costs.costs("direct sums")
-    lines = list(costs.summary([values]))
-    assert [line["constant"] for line in lines] == ["pair", "pair_per_dimension"]
-    assert all(line["in use"] == getattr(DIRECT_COSTS, line["constant"]) for line in lines)
-    assert all(line["measured"] == values[line["constant"]] >= 0 for line in lines)
-
-
-def test_the_theorem_holds_on_small_data():
-    values = theorem.theorem(400, 2, 1.0, 2.0)
-    assert values["L"] == math.ceil(2 * math.log(400))
-    assert 0 < values["edges"] <= 400 * values["L"]
-    assert values["edges / (n log n)"] == pytest.approx(values["edges"] / (400 * math.log(400)))
-    assert 0.5 < values["rho / rho of full"] < 2
-    assert 0.5 < values["lambda_{k+1} / that of full"] < 2
-
-
-def test_clusters_of_the_theorem_are_as_far_apart_in_all_dimensions():
-    for d in (2, 5, 10):
-        X = theorem.overlapping_clusters(50_000, d)
-        assert X.shape == (50_000, d)
-        means = np.array([X[i :: theorem.K].mean(axis=0) for i in range(theorem.K)])
-        apart = np.linalg.norm(means[:, None] - means, axis=2)[np.triu_indices(theorem.K, 1)]
-        if d < theorem.K:  # a projection
-            assert apart.max() < 4.1
-        else:
-            np.testing.assert_allclose(apart, 4, atol=0.1)
 
 
 @pytest.fixture
@@ -213,25 +154,6 @@ def test_photographs_are_segmented_by_the_defaults(photographs):
     assert mean["mean other humans"] == pytest.approx(human["rand index"])
 
 
-def test_fewer_photographs_where_graphs_compare_all_pairs_of_pixels(tmp_path):
-    folder = tmp_path / "groundTruth" / "train"
-    folder.mkdir(parents=True)
-    for number in range(60):
-        (folder / f"{number}.mat").touch()
-    chosen = {}
-    for row in segmentation.rows(images=tmp_path, n_images=60):
-        chosen.setdefault((row["n"], row["method"]), []).append(row["image"])
-    small, large = segmentation.SMALL, segmentation.LARGE
-    numbers = {case: len(set(found)) for case, found in chosen.items()}
-    assert numbers[small, "kdegraph"] == numbers[small, "k-NN, FAISS exact"] == 60
-    assert numbers[large, "kdegraph"] == numbers[large, segmentation.HUMANS] == 50
-    assert numbers[small, FULL] == numbers[large, "k-NN, FAISS exact"] == 12
-    assert (large, FULL) not in numbers
-    for n, method in segmentation.ALL_PAIRS.items():
-        assert set(chosen[n, method]) < set(chosen[n, "kdegraph"])
-    assert sum(numbers.values()) == sum(map(len, chosen.values()))
-
-
 def test_means_are_over_the_photographs_that_methods_share():
     ours, exact, approximate = "kdegraph", "k-NN, scikit-learn", "k-NN, FAISS IVF"
     measured = {ours: "abcd", exact: "abcd", FULL: "d", approximate: "bc"}
@@ -249,19 +171,6 @@ def test_means_are_over_the_photographs_that_methods_share():
     of_two = [(2, ours, 0.25), (2, exact, 0.25), (2, approximate, 0.25)]
     of_one = [(1, ours, 0.4), (1, exact, 0.4), (1, FULL, 0.4)]
     assert found == of_all + of_two + of_one
-
-
-def test_missing_photographs_and_broken_segmentations_are_rows_that_fail(photographs):
-    (photographs / "images" / "train" / "halves.jpg").unlink()
-    experiment = EXPERIMENTS["photographs"]
-    assert experiment.rows(images=photographs, n_images=1) == [
-        {"image": "train/halves", "n": n} for n in (segmentation.SMALL, segmentation.LARGE)
-    ]
-    with pytest.raises(FileNotFoundError, match=r"halves\.jpg"):
-        experiment.measure("train/halves", 20_000, images=photographs)
-    (photographs / "groundTruth" / "train" / "halves.mat").write_bytes(b"nothing")
-    with pytest.raises(ValueError, match="segmentation of train/halves"):
-        segmentation.segmentation("train/halves", 20_000, "kdegraph", images=photographs)
 
 
 def test_reference_sets_count_the_best_reference_and_no_noise(tmp_path):
@@ -315,22 +224,6 @@ def test_large_sets_are_those_that_were_published(monkeypatch):
         values = large_sets.large_sets(data, 1_000, method)
         assert values["ARI"] > 0.95
         assert values["NMI"] > 0.95
-
-
-def test_clocks_run_a_function_and_warm_up_another():
-    counts = {"run": 0, "warm": 0, "once": 0}
-
-    def count(name):
-        counts[name] += 1
-        return name
-
-    timing = timed(lambda: count("run"), lambda: count("warm"))
-    assert timing.value == "run"
-    assert counts["run"] == 5
-    assert counts["warm"] > 1
-    assert 0 <= timing.seconds < 60
-    timed(lambda: count("once"), lambda: None, runs=1)
-    assert counts["once"] == 1
 
 
 def test_the_simulation_of_growth_adds_up():

@@ -2,7 +2,6 @@
 
 import csv
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +12,8 @@ from tiny_experiments import FAILING, IN_FOLDER, TINY, WAYS
 from benchmarks.__main__ import main
 from benchmarks.experiment import EXPERIMENTS
 from benchmarks.experiments import load
-from benchmarks.experiments.spectrum import count_missed
 from benchmarks.report import losses
-from benchmarks.row import FACTS, explain
+from benchmarks.row import FACTS
 from benchmarks.table import as_text, read
 
 ROOT = Path(__file__).parents[2]
@@ -52,15 +50,6 @@ def tool(tmp_path):
 def table(folder, name):
     with (folder / f"{name}.csv").open() as file:
         return list(csv.DictReader(file))
-
-
-def test_a_run_ends_with_the_summary_of_the_rows_that_succeeded(tool, monkeypatch):
-    def summary(rows):
-        return [{"rows": len(rows), "total": sum(row["seconds"] for row in rows)}]
-
-    monkeypatch.setitem(EXPERIMENTS, TINY.name, replace(TINY, summary=summary))
-    said = tool("run", "tiny", "--only", "n=2").splitlines()
-    assert said[-1] == "tiny, all of the table: rows=2 total=1"
 
 
 def test_a_run_measures_each_row_once(tool, tmp_path):
@@ -195,20 +184,6 @@ def test_the_report_is_written_from_the_tables_alone(tool, tmp_path):
         assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "docs" / name).read_bytes()
 
 
-def test_long_tables_are_cut_and_summaries_are_not(tool, tmp_path, monkeypatch):
-    def page():
-        tool("report", "--docs", str(tmp_path / "docs"))
-        return (tmp_path / "docs" / "measurements.md").read_text()
-
-    monkeypatch.setattr("benchmarks.report.MOST_ROWS", 1)
-    tool("run", "tiny", "--only", "n=1")
-    assert "| 1 | kdegraph | 0.25 | 0.3333 |\n\n1 more rows are in `tiny.csv`." in page()
-    summarized = replace(TINY, summary=lambda rows: [{"method": r["method"]} for r in rows])
-    monkeypatch.setitem(EXPERIMENTS, TINY.name, summarized)
-    assert "| kdegraph |\n| another |" in page()
-    assert "more rows" not in page()
-
-
 def test_others_win_where_they_are_better_than_the_default():
     found = [("a", "kdegraph", 2.0), ("a", "kdegraph.knn_graph", 1.0), ("a", "other", 1.95),
              ("b", "kdegraph", 2.0), ("b", "other", 1.0), ("b", "third", 4.0),
@@ -219,18 +194,6 @@ def test_others_win_where_they_are_better_than_the_default():
     assert [(row["set"], row["method"], row["score"]) for row in lost] == [("b", "other", 1.0)]
     lost, _ = losses(rows, ["set", "method"], "score", "more")
     assert [(row["set"], row["method"], row["score"]) for row in lost] == [("b", "third", 4.0)]
-
-
-def test_reasons_have_no_folders():
-    assert explain(OSError("cannot read '/home/someone/data/a.mat' in 1/2 cases")) == (
-        "OSError: cannot read 'a.mat' in 1/2 cases"
-    )
-
-
-def test_a_missed_eigenvalue_is_one():
-    exact = np.array([0.0, 0.0, 1.0, 1.0, 2.0])
-    assert count_missed(exact, exact + 0.01, 0.1) == 0
-    assert count_missed(exact, np.array([0.0, 1.0, 1.0, 2.0, 3.0]), 0.1) == 1
 
 
 def test_the_page_says_what_the_tables_say(tmp_path, monkeypatch):

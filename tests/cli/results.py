@@ -1,4 +1,7 @@
-"""Read the files that commands write, and check their errors."""
+"""Read the files that commands write, check their errors, and start them as processes."""
+
+import subprocess
+import sys
 
 import numpy as np
 
@@ -23,3 +26,10 @@ def assert_refused(result, *words, code=2):
     assert lines[0].startswith("Error: ")
     for word in words:
         assert word in lines[0]
+
+
+def start(*command, **options):
+    """Start a command in a process of its own, whose streams are pipes unless others are given."""
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    command = [sys.executable, "-m", "kdegraph", *map(str, command)]
+    return subprocess.Popen(command, **pipes | options)

@@ -297,21 +297,6 @@ def test_graph_as_edges(run, moons, extension):
     np.testing.assert_allclose(found + found.T, expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize(("ending", "read"), [("graphml", "read_graphml"), ("gexf", "read_gexf")])
-def test_graph_for_other_programs(run, moons, ending, read):
-    result = run("graph", moons, "--sigma", 0.2, "--seed", 3, "-o", f"g.{ending}")
-    assert result.exit_code == 0, result.output
-    found = getattr(networkx, read)(moons.with_name(f"g.{ending}"), node_type=int)
-    data = datasets.load(moons)
-    graph = kdegraph.similarity_graph(data.X, sigma=0.2, seed=3)
-    again = networkx.to_scipy_sparse_array(found, nodelist=range(300))
-    np.testing.assert_array_equal(again.toarray(), graph.adjacency.toarray())
-    for name, known in (("x", data.X[:, 0]), ("y", data.X[:, 1]), ("row", data.rows)):
-        assert [found.nodes[i][name] for i in range(300)] == known.tolist()
-    names = [data.label_names[code] for code in data.y]
-    assert [found.nodes[i]["reference"] for i in range(300)] == names
-
-
 def test_one_point_is_a_graph_without_edges(run, tmp_path):
     (tmp_path / "one.csv").write_text("a,b\n1,2\n")
     result = run("graph", "one.csv", "-o", "e.csv")

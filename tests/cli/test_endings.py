@@ -1,16 +1,13 @@
 """The end of commands: errors, warnings, files that exist already, Ctrl+C."""
 
 import os
-import signal
-import subprocess
-import sys
 import warnings
 
 import numpy as np
 import pyarrow.parquet
 import pytest
+from cli.results import start
 from kdegraph import datasets
-from kdegraph.runtime.replacing import replacing
 
 
 @pytest.mark.parametrize(
@@ -71,72 +68,25 @@ def test_warnings_are_one_line(run, moons, monkeypatch):
     assert "something odd" in " ".join(result.stderr.split())
 
 
-def test_replacing_keeps_the_mode_of_the_file_and_follows_links(run, moons, tmp_path):
-    target = tmp_path / "target.csv"
-    target.write_text("old")
-    target.chmod(0o640)
-    (tmp_path / "link.csv").symlink_to(target)
-    assert run("cluster", moons, "-k", 2, "-q", "-o", "link.csv").exit_code == 0
-    assert (tmp_path / "link.csv").is_symlink()
-    assert target.read_text().startswith("x,y,label,cluster\n")
-    assert target.stat().st_mode & 0o777 == 0o640
-    mask = os.umask(0o022)
-    try:
-        with replacing(tmp_path / "new.csv") as temporary:
-            temporary.write_text("x")
-    finally:
-        os.umask(mask)
-    assert (tmp_path / "new.csv").stat().st_mode & 0o777 == 0o644
-
-
-def start(*command, stderr=subprocess.PIPE, **options):
-    command = [sys.executable, *map(str, command)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True, **options)
-
-
 def test_python_m_and_a_file_from_end_to_end(moons):
     path = moons.with_name("l.parquet")
-    process = start("-m", "kdegraph", "cluster", moons, "-k", 2, "-o", path)
+    process = start("cluster", moons, "-k", 2, "-o", path, text=True)
     out, err = process.communicate(timeout=120)
     assert (process.returncode, err) == (0, "")
     assert "agreement    1.000" in out
     assert len(pyarrow.parquet.read_table(path)) == 300
-    process = start("-m", "kdegraph", "cluster", moons, "-k", "x")
+    process = start("cluster", moons, "-k", "x", text=True)
     out, err = process.communicate(timeout=120)
     assert (process.returncode, out) == (2, "")
     assert err.startswith("Error: Invalid value")
     assert "(see kdegraph cluster --help)" in err
 
 
-def test_ctrl_c_ends_with_130_and_without_a_traceback(moons):
-    script = """
-import sys, time
-from kdegraph import datasets
-from kdegraph.cli import main
-
-def read(*args, **options):
-    print("ready", flush=True)
-    time.sleep(600)
-
-datasets.read = read
-main(["graph", sys.argv[1], "-o", sys.argv[1] + ".npz"])
-"""
-    # What runs in the background of a shell ignores the signal, and so would this process.
-    process = start(
-        "-c", script, moons, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
-    )
-    assert process.stdout.readline() == "ready\n"
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=120)
-    assert (process.returncode, out, err) == (130, "", "\nInterrupted.\n")
-    assert [path.name for path in moons.parent.iterdir()] == ["moons.csv"]
-
-
 def test_progress_is_shown_on_a_terminal_only(moons):
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
-    command = ["-m", "kdegraph", "graph", moons, "-o", moons.with_name("g.npz")]
-    process = start(*command, stderr=theirs)
+    command = ["graph", moons, "-o", moons.with_name("g.npz")]
+    process = start(*command, stderr=theirs, text=True)
     out, _ = process.communicate(timeout=120)
     os.close(theirs)
     shown = os.read(ours, 1 << 16).decode()

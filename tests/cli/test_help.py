@@ -1,8 +1,5 @@
 """Help, progress, and the start of the explorer."""
 
-import gc
-import io
-import subprocess
 import sys
 import types
 
@@ -10,7 +7,6 @@ import kdegraph
 import pytest
 from cli.results import assert_refused
 from kdegraph.cli import main
-from kdegraph.cli._progress import ProgressLine
 
 
 @pytest.mark.parametrize("command", [[], ["cluster"], ["graph"], ["explore"], ["sample"]])
@@ -39,45 +35,8 @@ def test_examples_in_the_help_are_valid_commands(run, tmp_path):
         command.make_context(command.name, words).close()
 
 
-def test_without_a_command_there_is_help(run):
-    result = run()
-    assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout == run("--help").stdout
-
-
-def test_the_explorer_is_a_module_with_the_same_options(run):
-    command = [sys.executable, "-m", "kdegraph_explorer", "--help"]
-    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert found.split() == run("explore", "--help").output.split()
-
-
 def test_version(run):
     assert run("--version").stdout == f"kdegraph {kdegraph.__version__}\n"
-
-
-def test_the_progress_line_is_redrawn_and_removed(monkeypatch):
-    clock = iter(range(100))
-    monkeypatch.setattr("time.monotonic", lambda: next(clock))
-    stream = io.StringIO()
-    with ProgressLine(stream) as progress:
-        progress("kernel degrees", 0.0)
-        progress("samples", 0.5)
-        progress("samples", 1.7)
-    parts = stream.getvalue().split("\r")
-    assert parts[1].startswith("kernel degrees")
-    assert "50%" in parts[2]
-    assert f"[{'#' * 12}{' ' * 12}]" in parts[2]
-    assert "[" + "#" * 24 + "]" in parts[3]
-    assert parts[-2].strip() == parts[-1] == ""
-
-
-def test_progress_line_is_not_drawn_too_often(monkeypatch):
-    monkeypatch.setattr("time.monotonic", lambda: 1.0)
-    stream = io.StringIO()
-    progress = ProgressLine(stream)
-    progress("samples", 0.0)
-    progress("samples", 1.0)
-    assert stream.getvalue().count("\r") == 1
 
 
 @pytest.fixture
@@ -117,23 +76,6 @@ def test_ends_of_explore(run, serve):
     serve.error = OSError(98, "Address already in use")
     message = "cannot listen at 127.0.0.1, port 5006: Address already in use; try --port 0"
     assert_refused(run("explore"), message)
-
-
-def test_nothing_is_searched_for_garbage_while_explore_imports(run, monkeypatch):
-    class App(types.ModuleType):
-        @property
-        def serve(self):
-            during.append(gc.isenabled())
-            return lambda *args, **options: after.append((gc.isenabled(), gc.get_freeze_count()))
-
-    during, after = [], []
-    monkeypatch.setitem(sys.modules, "kdegraph_explorer.app", App("kdegraph_explorer.app"))
-    assert run("explore").exit_code == 0
-    assert during
-    assert not any(during)
-    ((searched, spared),) = after
-    assert searched
-    assert spared > 10_000
 
 
 def test_explore_without_its_packages_says_what_to_install(run, monkeypatch):

@@ -5,8 +5,6 @@ import io
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 
 import kdegraph
@@ -14,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from cli.results import assert_refused, column, same_partition
+from cli.results import assert_refused, column, same_partition, start
 from kdegraph import datasets
 
 
@@ -150,12 +148,6 @@ def test_numbers_that_are_stored_as_text_are_told(run, tmp_path):
     note = "Note: numbers that are stored as text are used as numbers: 'code'\n"
     assert (result.exit_code, result.stderr) == (0, note)
     assert run("cluster", "t.parquet", "-k", 2, "--categories", "code").stderr == ""
-
-
-def start(*command, **options):
-    command = [sys.executable, "-m", "kdegraph", *map(str, command)]
-    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    return subprocess.Popen(command, **pipes, **options)
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])

@@ -4,7 +4,6 @@ however often they are interrupted.
 
 import concurrent.futures
 import multiprocessing
-import pkgutil
 
 import dask
 import dask.array as da
@@ -13,7 +12,7 @@ import numpy as np
 import pytest
 from kdegraph import TiledGraph, datasets, similarity_graph, spectral_clustering, spectrum
 from sklearn.metrics import adjusted_rand_score
-from tiled import N, lazy, rings, touching, with_outliers
+from tiled import N, interrupt, lazy, rings, touching, with_outliers
 
 BLOBS = touching()
 
@@ -110,10 +109,6 @@ def test_labels_do_not_depend_on_who_computes_them():
 # ---------------------------------------------------------------- interruptions
 
 
-class Interrupted(Exception):
-    """What ends the work half-way."""
-
-
 TASKS = {
     "matrix": "matrix._write_walk",
     "groups": "matrix._group_tile",
@@ -128,20 +123,8 @@ TASKS = {
 }
 
 
-def interrupt(tiled, task, n_calls=3):
-    place = f"kdegraph.tiles.{TASKS[task]}"
-    function, calls = pkgutil.resolve_name(place), []
-
-    def stopping(*args):
-        calls.append(args)
-        if len(calls) == n_calls:
-            raise Interrupted
-        return function(*args)
-
-    with pytest.MonkeyPatch.context() as patch, dask.config.set(scheduler="synchronous"):
-        patch.setattr(place, stopping)
-        with pytest.raises(Interrupted):
-            spectral_clustering(tiled, 3, seed=0)
+def interrupted(tiled, task):
+    interrupt(f"kdegraph.tiles.{TASKS[task]}", lambda: spectral_clustering(tiled, 3, seed=0))
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +141,7 @@ def files(path):
 @pytest.mark.parametrize("task", TASKS)
 def test_interrupted_clusters_are_completed(task, expected, tmp_path):
     tiled = similarity_graph(lazy(BLOBS), **CONNECTED, store=tmp_path / "graph")
-    interrupt(tiled, task)
+    interrupted(tiled, task)
     before = files(tmp_path)
     found = spectral_clustering(TiledGraph.load(tmp_path / "graph"), 3, seed=0)
     np.testing.assert_array_equal(found.labels.compute(), expected[0])
@@ -186,7 +169,7 @@ def test_clusters_that_are_there_are_read(tmp_path):
 
 def test_a_damaged_tile_is_named(tmp_path):
     tiled = similarity_graph(lazy(BLOBS), **CONNECTED, store=tmp_path / "graph")
-    interrupt(tiled, "products")
+    interrupted(tiled, "products")
     damaged = tiled.path / "walk-2.columns.npy"
     contents = bytearray(damaged.read_bytes())
     contents[-5] ^= 1
@@ -203,23 +186,6 @@ def test_what_does_not_settle_is_said(tmp_path, monkeypatch):
     assert not found.spectrum.converged
     with pytest.warns(match="did not converge"):
         spectral_clustering(tiled, 2, seed=0)
-
-
-def test_progress_and_cancelling():
-    tiled = similarity_graph(lazy(rings()), sigma=0.12, seed=3)
-    stages = []
-
-    def progress(stage, fraction):
-        assert 0 <= fraction <= 1
-        if stage not in stages:
-            stages.append(stage)
-        if stage == "k-means":
-            raise kdegraph.Cancelled
-
-    with pytest.raises(kdegraph.Cancelled):
-        spectral_clustering(tiled, 2, seed=0, progress=progress)
-    assert stages == ["components", "eigenvectors", "k-means"]
-    assert spectral_clustering(tiled, 2, seed=0).n_clusters == 2
 
 
 # ---------------------------------------------------------------- the estimator

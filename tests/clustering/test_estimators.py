@@ -144,18 +144,6 @@ def test_random_state_decides_the_result(moons):
     assert not np.array_equal(drawn, again)
 
 
-def test_transform_returns_rows_of_fitted_points(moons):
-    X, _ = moons
-    model = SimilarityGraphTransformer(sigma=0.1, random_state=0)
-    A = model.fit_transform(X)
-    assert isinstance(A, scipy.sparse.csr_array)
-    assert abs(A - A.T).max() == 0
-    assert abs(model.transform(X) - A).max() == 0
-    assert abs(model.transform(X[[5, 3, 5]]) - A[[5, 3, 5]]).max() == 0
-    assert model.n_samples_fit_ == 600
-    assert len(model.get_feature_names_out()) == 600
-
-
 def test_transform_of_all_points_tells_duplicates_apart():
     X = np.zeros((30, 1))
     model = SimilarityGraphTransformer(sigma=1.0, n_rounds=2, random_state=0).fit(X)
@@ -191,15 +179,8 @@ def test_new_and_fitted_points_mix_and_rows_do_not_depend_on_each_other(moons):
     ("parameters", "message"),
     [
         ({"n_clusters": 41}, "n_clusters must be at most 40"),
-        ({"n_clusters": 0}, "n_clusters"),
-        ({"n_clusters": 2.5}, "n_clusters must be a whole number"),
-        ({"n_clusters": "many"}, "n_clusters"),
         ({"sigma": 1e-300}, "all 40 vertices are isolated"),
-        ({"kernel": "cosine"}, "kernel"),
-        ({"embedding": "other"}, "embedding"),
-        ({"noise": 0}, "noise must be positive"),
         ({"noise": 1.5}, r"noise must lie in \(0, 1\], got 1.5"),
-        ({"noise": np.nan}, "noise must be positive and finite"),
         ({"noise": 0.9, "sigma": 1.0}, "noise needs several graphs.*leave out noise or sigma"),
     ],
 )

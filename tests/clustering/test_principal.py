@@ -4,8 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import scipy.sparse
-from kdegraph import KDESpectralClustering, similarity_graph
-from kdegraph.datasets import Dataset
+from kdegraph import KDESpectralClustering
 from kdegraph.diagnosis import GraphWarning
 from kdegraph.metrics import points_of
 from kdegraph.principal import PrincipalComponents, reduced
@@ -66,21 +65,14 @@ def test_new_points_are_reduced_in_the_same_way():
 
 
 def test_a_bandwidth_or_an_l1_distance_leaves_all_columns():
-    X, _ = groups(80)
+    X = groups(80)[0][:120]
     for options in ({"sigma": "moderate"}, {"kernel": "laplacian"}):
         model = KDESpectralClustering(4, random_state=0, **options).fit(X)
         np.testing.assert_array_equal(model.graph_.points, X)
 
 
-def test_data_sets_have_the_same_components():
-    X, _ = groups(80)
-    np.testing.assert_array_equal(Dataset(X).embedded, reduced(X))
-    graph = similarity_graph(Dataset(X).embedded, sigma=3.0, seed=0)
-    assert graph.points.shape[1] == 50
-
-
 def test_warnings_name_the_columns_of_the_points():
-    X, _ = groups(80)
+    X = groups(80)[0][:120]
     X[:, 7] *= 1000
     frame = pa.table({f"gene{i}": column for i, column in enumerate(X.T)})
     with pytest.warns(GraphWarning, match="gene7"):

@@ -4,7 +4,6 @@ import itertools
 
 import kdegraph
 import numpy as np
-import promises
 import pytest
 from kdegraph.bands import follow, parents
 from kdegraph.stability import jaccard
@@ -155,15 +154,6 @@ def test_the_other_distances_have_bands_too():
     directions = np.eye(4)[rng.integers(4, size=200)] + 0.05 * rng.normal(size=(200, 4))
     X = directions * rng.uniform(1, 100, size=(200, 1))
     assert 4 in kdegraph.cluster_scales(X, metric="cosine", seed=0).n_clusters
-
-
-def test_progress_is_reported_and_cancels():
-    X, _ = nested(200)
-    reports = []
-    kdegraph.cluster_scales(X, seed=0, progress=lambda *report: reports.append(report))
-    assert promises.check_reports(reports) == ["scales"]
-    with pytest.raises(kdegraph.Cancelled):
-        kdegraph.cluster_scales(X, seed=0, progress=promises.cancel)
 
 
 @pytest.mark.parametrize(

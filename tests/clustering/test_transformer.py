@@ -10,11 +10,10 @@ from kdegraph import SimilarityGraphTransformer, local_bandwidths
 from kdegraph.local_bandwidth import bandwidths_of_new_points
 from scipy.spatial.distance import cdist
 from sklearn.datasets import make_blobs, make_moons
-from sklearn.manifold import TSNE, Isomap
+from sklearn.manifold import Isomap
 from sklearn.neighbors import (
     KNeighborsClassifier,
     KNeighborsTransformer,
-    NearestNeighbors,
     sort_graph_by_row_values,
 )
 from sklearn.pipeline import make_pipeline
@@ -46,13 +45,6 @@ def rows_of(matrix):
 
 
 # ---- distances
-
-
-def test_a_number_of_neighbors_may_be_a_float_that_is_whole():
-    X = np.random.default_rng(0).normal(size=(20, 2))
-    expected = SimilarityGraphTransformer(n_neighbors=3, random_state=0).fit_transform(X)
-    found = SimilarityGraphTransformer(n_neighbors=3.0, random_state=0).fit_transform(X)
-    assert (found != expected).nnz == 0
 
 
 def test_distances_of_all_edges(blobs):
@@ -145,19 +137,6 @@ def test_isomap_unrolls_a_spiral():
     assert abs(np.corrcoef(np.argsort(np.argsort(place)), np.arange(400))[0, 1]) > 0.999
 
 
-def test_tsne_keeps_the_groups_apart(blobs):
-    X, y = blobs
-    perplexity = 8
-    layout = make_pipeline(
-        SimilarityGraphTransformer(
-            sigma=2.0, mode="distance", n_neighbors=3 * perplexity + 1, random_state=0
-        ),
-        TSNE(perplexity=perplexity, metric="precomputed", init="random", random_state=0),
-    ).fit_transform(X)
-    nearest = NearestNeighbors(n_neighbors=1).fit(layout).kneighbors(return_distance=False)
-    assert (y[nearest[:, 0]] == y).mean() > 0.98
-
-
 def test_a_classifier_of_neighbors_predicts_new_points():
     X, y = make_moons(400, noise=0.1, random_state=0)
     model = make_pipeline(
@@ -172,10 +151,7 @@ def test_a_classifier_of_neighbors_predicts_new_points():
 @pytest.mark.parametrize(
     ("parameters", "error", "message"),
     [
-        ({"mode": "length"}, ValueError, "unknown mode 'length'"),
-        ({"mode": 1}, TypeError, "mode must be one of"),
         ({"n_neighbors": 5, "mode": "affinity"}, ValueError, "n_neighbors is for mode='distance'"),
-        ({"n_neighbors": 0}, ValueError, "n_neighbors must be a whole"),
         ({"mode": "distance", "n_neighbors": 150}, ValueError, "at most 149 with n = 150 points"),
         ({"sigma": np.ones(3)}, ValueError, r"sigma must have shape \(150,\)"),
     ],
@@ -208,13 +184,7 @@ def test_the_bandwidth_beside_a_single_place_is_the_distance():
 
 @pytest.mark.parametrize(
     ("kernel", "alpha"),
-    [
-        ("gaussian", 0.6),
-        ("laplacian", 0.0),
-        ("exponential", 0.0),
-        ("matern-3/2", 0.6),
-        ("matern-5/2", 0.0),
-    ],
+    [("gaussian", 0.6), ("laplacian", 0.0), ("matern-3/2", 0.6)],
 )
 def test_rows_of_new_points_estimate_the_kernel_of_local_bandwidths(kernel, alpha):
     rng = np.random.default_rng(0)

@@ -2,15 +2,14 @@
 
 import numpy as np
 import pytest
-from explorer_actions import PATIENCE, choose, computed, give_file, put, settle
-from explorer_objects import alert, explorer_of_file, widget
-from kdegraph import datasets, diagnose
+from explorer_actions import PATIENCE, choose, computed, put, settle
+from explorer_objects import alert, explorer_of_file
+from kdegraph import datasets
 from kdegraph.datasets import Dataset
 from kdegraph_explorer import pipeline
 from kdegraph_explorer.results import Request
 from kdegraph_explorer.sources.generators import tight_beside_wide
 from kdegraph_explorer.views.alerts import advice
-from markupsafe import Markup
 
 MOONS = datasets.make("moons", n=300, seed=0)
 UNEQUAL = Dataset(MOONS.X * [1, 1000], feature_names=("width", "<i>price</i>"))
@@ -37,84 +36,61 @@ def test_a_symmetric_matrix_is_no_table_of_points(sessions):
     assert sentence.endswith("or cluster it in Python (kdegraph.spectral_clustering).")
 
 
-def test_a_wide_and_a_narrow_sigma_are_mended_by_the_controls_that_are_named(sessions):
-    session = sessions(MOONS, sigma=50.0)
-    (sentence,) = advice(session.state)
-    assert sentence.startswith("Sigma 50 is far above the distances between the points: ")
-    assert sentence.endswith("Tick “auto σ” or choose “Local” under “Bandwidth”.")
-    put(session, sigma_auto=True)
-    assert advice(session.state) == []
-    choose(session, sigma=50.0)
-    assert len(advice(session.state)) == 1
-    choose(session, bandwidth="local")
-    assert advice(session.state) == []
-    choose(session, bandwidth="one", sigma=1e-5)
-    (sentence,) = advice(session.state)
-    assert "is far below the distances" in sentence
-    assert sentence.endswith(" have no edge. Tick “auto σ” or choose “Local” under “Bandwidth”.")
-    put(session, sigma_auto=True)
-    assert advice(session.state) == []
-    # A sigma that the data bring along is mended by hand.
-    (sentence,) = advice(sessions(Dataset(MOONS.X, sigma=50.0)).state)
-    assert sentence.endswith(
-        "Choose a smaller “Kernel width σ” or choose “Local” under “Bandwidth”."
-    )
+CLUMPS = datasets.make("clumps", n=1000, seed=0)
+ABOVE, PARTS = "is far above the distances between the points: ", "The graph falls into "
+AUTO_OR_LOCAL = "Tick “auto σ” or choose “Local” under “Bandwidth”."
+# The points, the choices, what is said of them, the remedy, and a choice that it names.
+MENDED = {
+    "wide": (MOONS, {"sigma": 50.0}, ABOVE, AUTO_OR_LOCAL, {"sigma_auto": True}),
+    "wide, then local": (MOONS, {"sigma": 50.0}, ABOVE, AUTO_OR_LOCAL, {"bandwidth": "local"}),
+    "narrow": (MOONS, {"sigma": 1e-5}, "is far below", AUTO_OR_LOCAL, {"sigma_auto": True}),
+    "wide by the data": (
+        Dataset(MOONS.X, sigma=50.0),
+        {},
+        ABOVE,
+        "Choose a smaller “Kernel width σ” or choose “Local” under “Bandwidth”.",
+        {"bandwidth": "local"},
+    ),
+    "parts": (
+        CLUMPS,
+        {"bandwidth": "local", "n_clusters": 2},
+        PARTS,
+        "Choose a larger “Perplexity” or choose more “Clusters k”.",
+        {"n_clusters": 40},
+    ),
+    # In more pieces than there are eigenvalues, so that there is no automatic number of clusters.
+    "many parts": (
+        datasets.make("moons", n=600, seed=0),
+        {"sigma": 0.01},
+        PARTS,
+        "Tick “auto σ” or choose more “Clusters k”.",
+        {"sigma_auto": True},
+    ),
+    "units": (
+        UNEQUAL,
+        {},
+        "column <i>price</i> varies by",
+        "Standardize the columns or take the same unit for all.",
+        None,
+    ),
+}
 
 
-def test_parts_are_mended_by_the_controls_that_are_named(sessions):
-    clumps = datasets.make("clumps", n=1000, seed=0)
-    session = sessions(clumps, bandwidth="local", n_clusters=2)
+@pytest.mark.parametrize(("data", "choices", "says", "remedy", "mend"), MENDED.values(), ids=MENDED)
+def test_what_is_said_is_mended_by_the_controls_that_are_named(
+    sessions, data, choices, says, remedy, mend
+):
+    session = sessions(data, **choices)
     (sentence,) = advice(session.state)
-    assert sentence.startswith("The graph falls into ")
-    assert sentence.endswith("Choose a larger “Perplexity” or choose more “Clusters k”.")
-    choose(session, n_clusters=40)
-    assert advice(session.state) == []
-    choose(session, bandwidth="one", sigma=clumps.sigma / 20, n_clusters=2)
-    (sentence,) = advice(session.state)
-    assert sentence.endswith("Tick “auto σ” or choose more “Clusters k”.")
-    # In more pieces than there are eigenvalues, it has no automatic number of clusters.
-    session = sessions(datasets.make("moons", n=600, seed=0), sigma=0.01)
-    outcome = session.state.outcome("kde")
-    assert len(outcome.spectrum.eigenvalues) == 10
-    assert not outcome.spectrum.eigenvalues.any()
-    assert (outcome.n_clusters, outcome.confidence) == (1, 0.0)
-    (sentence,) = advice(session.state)
-    assert sentence.startswith("The graph falls into ")
-    assert sentence.endswith("Tick “auto σ” or choose more “Clusters k”.")
-
-
-def test_columns_have_their_names(sessions):
-    (sentence,) = advice(sessions(UNEQUAL).state)
-    assert "column <i>price</i> varies by" in sentence
-    assert ", column width by" in sentence
-    assert sentence.endswith("Standardize the columns or take the same unit for all.")
-    # Columns of a file can be left out.
-    session = sessions()
-    rows = "\n".join(f"{x},{1000 * y},{x + y}" for x, y in MOONS.X)
-    give_file(session, f"a,b,c\n{rows}".encode()).standardize_all(False)
-    session.wait(PATIENCE)
-    (sentence,) = advice(session.state)
-    assert sentence.endswith("for all, or choose others under “Columns”.")
-    put(session, "upload", columns=["a", "c"])
-    assert advice(session.state) == []
+    assert says in sentence
+    assert sentence.endswith(remedy)
+    if mend is not None:
+        session.state.param.update(**mend)
+        session.wait(PATIENCE)
+        assert advice(session.state) == []
 
 
 # ---- when it is said
-
-
-def test_graphs_are_judged_once(sessions, monkeypatch):
-    judged = []
-
-    def noted(*args, **options):
-        judged.append(options["n_clusters"])
-        return diagnose(*args, **options)
-
-    monkeypatch.setattr(pipeline, "diagnose", noted)
-    session = sessions(MOONS, sigma=50.0, n_clusters=2)
-    choose(session, n_neighbors=5)
-    assert judged == [2]
-    choose(session, n_clusters=3)
-    assert judged == [2, 3]
 
 
 def test_a_first_look_keeps_what_was_said_of_the_data(sessions, monkeypatch):
@@ -134,27 +110,6 @@ def test_a_first_look_keeps_what_was_said_of_the_data(sessions, monkeypatch):
 
 
 # ---- where it is said
-
-
-def test_alert_is_there_only_while_there_is_advice(explore):
-    explorer = explore(MOONS.X)
-    frame, message = alert(explorer, "kg-advice")
-    assert not frame.visible
-    widget(explorer, "σ typed").value = "50"
-    settle(explorer)
-    assert frame.visible
-    assert "Tick “auto σ”" in message.content
-    assert alert(explorer, "kg-error")[1].content == ""
-    widget(explorer, "auto σ").value = True
-    settle(explorer)
-    assert not frame.visible
-    assert message.content == ""
-    # Each sentence has a line, and names stay text.
-    explorer.session.state.choose(sigma=1e9)
-    put(explorer, dataset=UNEQUAL)
-    assert [line.split()[0] for line in message.content.splitlines()] == ["The", "Sigma"]
-    assert not isinstance(message.content, Markup)
-    assert "<i>price</i>" in message.content
 
 
 # ---- what mends it

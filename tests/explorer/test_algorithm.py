@@ -8,11 +8,8 @@ from kdegraph import datasets
 from kdegraph_explorer.algorithm.convergence import (
     convergence,
     estimated_eigenvalues,
-    rounds_to_compare,
 )
 from kdegraph_explorer.algorithm.neighborhood import TreeKeeper, neighborhood
-from kdegraph_explorer.algorithm.timing import Series, measure
-from kdegraph_explorer.results import Bandwidth
 
 
 @pytest.fixture(scope="module")
@@ -87,65 +84,9 @@ def test_full_graph_is_estimated(graph):
     np.testing.assert_allclose(estimate, full, rtol=0.1, atol=1e-6)
 
 
-def test_many_rounds_are_followed_in_steps():
-    steps = rounds_to_compare(500)
-    assert (steps[0], steps[-1]) == (1, 500)
-    assert len(steps) <= 24
-    assert (np.diff(steps) > 0).all()
-
-
 def test_rounds_without_edges():
     X = np.array([[0.0, 0.0], [1e6, 0.0]])
     graph = kdegraph.similarity_graph(X, sigma=0.1, n_rounds=2, seed=0)
     found = convergence(graph, TreeKeeper()(X), 3, silent, silent)
     assert np.isnan(found.eigenvalues).all()
     assert found.degree_errors.tolist() == [0.0, 0.0]
-
-
-# ---- scaling
-
-
-def series(**options):
-    values = {
-        "methods": ("kde", "other", "knn", "full"),
-        "sizes": (100, 200),
-        "bandwidths": {
-            "kde": Bandwidth(0.3),
-            "other": Bandwidth("local", 5),
-            "full": Bandwidth(0.3),
-        },
-        "n_rounds": 5,
-        "n_neighbors": 4,
-        "n_clusters": 2,
-        "seed": 0,
-    }
-    return Series(points=lambda n: datasets.make("moons", n=n, seed=0).X, **{**values, **options})
-
-
-def test_every_method_is_timed_at_every_size():
-    parts, reports = [], []
-    timings = measure(series(), lambda stage, fraction: reports.append(fraction), parts.append)
-    assert [(timing.n, timing.method) for timing in timings] == [
-        (n, method) for n in (100, 200) for method in ("kde", "other", "knn", "full")
-    ]
-    assert [len(part) for part in parts] == [1, 2, 3, 4, 5, 6, 7, 8]
-    assert all(set(timing.seconds) == {"graph", "eigenvalues", "clusters"} for timing in timings)
-    assert all(timing.total == sum(timing.seconds.values()) > 0 for timing in timings)
-    X = datasets.make("moons", n=200, seed=0).X
-    assert timings[-2].n_edges == kdegraph.knn_graph(X, 4).nnz // 2
-    assert 0 <= min(reports) <= max(reports) <= 1
-
-    def stop(stage, fraction):
-        if stage.startswith("200"):
-            raise kdegraph.Cancelled
-
-    parts = []
-    with pytest.raises(kdegraph.Cancelled):
-        measure(series(), stop, parts.append)
-    assert len(parts) == 4
-
-
-def test_full_graph_of_many_points_is_not_timed(monkeypatch):
-    monkeypatch.setattr("kdegraph_explorer.algorithm.timing.FULL_TIMED_UP_TO", 150)
-    timings = measure(series(methods=("full",)), silent, silent)
-    assert [timing.n for timing in timings] == [100]

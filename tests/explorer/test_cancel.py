@@ -65,21 +65,8 @@ def test_all_stages_of_many_points_ask_whether_they_are_wanted():
 MOONS, BLOBS = (datasets.make(name, n=300, seed=0) for name in ("moons", "blobs"))
 
 
-@pytest.fixture
-def held(monkeypatch):
-    """An explorer whose graphs of other points are not built before the event is set."""
-    go_on, build = threading.Event(), pipeline.similarity_graph
-
-    def slow(X, *, progress, **options):
-        while X is not MOONS.X and not go_on.is_set():
-            progress("samples", 0.5)
-        return build(X, progress=progress, **options)
-
-    monkeypatch.setattr(pipeline, "similarity_graph", slow)
-    return go_on
-
-
-def test_after_cancel_the_last_result_is_shown_and_can_be_left_again(explore, held):
+def test_after_cancel_the_last_result_is_shown_and_can_be_left_again(explore, hold):
+    go_on = hold(when=lambda X, **options: X is not MOONS.X)
     explorer = explore(MOONS.X)
     session, state = explorer.session, explorer.session.state
     session.cancel()  # There is nothing to cancel.
@@ -94,7 +81,7 @@ def test_after_cancel_the_last_result_is_shown_and_can_be_left_again(explore, he
     frame, message = alert(explorer, "kg-stopped")
     assert frame.visible
     assert message.content == "Cancelled. What is shown is the last result."
-    held.set()
+    go_on.set()
     session.retry()
     settle(explorer)
     assert state.shown is BLOBS

@@ -14,7 +14,7 @@ from kdegraph_explorer.drawing.palette import BETWEEN, CLUSTER_COLORS, packed, r
 from kdegraph_explorer.exports import html_page
 from kdegraph_explorer.exports.figure import draw
 from kdegraph_explorer.exports.still import png, still_of
-from kdegraph_explorer.point_columns import TableDataset, cell, columns_of, row_in_words, values_of
+from kdegraph_explorer.point_columns import TableDataset, columns_of, row_in_words, values_of
 from matplotlib.collections import PathCollection
 from PIL import Image
 
@@ -85,12 +85,6 @@ def test_more_categories_than_colors_are_counted():
     assert shown[29] == BETWEEN
 
 
-def test_unusual_numbers_have_colors():
-    for values in ([5.5, 5.5, 5.5], [-1.7e308, 0.5, 1.7e308], ["", "", 0.5]):
-        found = column_of(values, "column:c")
-        assert ((found.codes >= 0) & (found.codes < len(found.palette))).all()
-
-
 def test_dates_are_a_scale():
     days = [datetime.date(2020, 1, 1) + datetime.timedelta(i) for i in range(50)]
     columns = {"x": np.arange(50.0) ** 2, "day": [*days[:-1], None]}
@@ -118,42 +112,6 @@ def test_generated_points_are_colored_by_label_and_coordinates():
 
 
 # ---- the row of a point in words
-
-
-def test_a_row_in_words_begins_with_the_color_and_with_text():
-    data = points("a,b,kind,day\n1,2.5,u,2020-01-05\n3,NaN,v,2020-01-06\n", columns=["a"])
-    assert row_in_words(data, 1) == ["kind: v", "day: 2020-01-06", "a: 3", "b: –"]
-    assert row_in_words(data, 0, first="b") == [
-        "b: 2.5",
-        "kind: u",
-        "day: 2020-01-05",
-        "a: 1",
-    ]
-
-
-def test_long_and_many_values_are_shortened():
-    names = [f"c{i}" for i in range(30)]
-    row = [str(i) for i in range(29)] + [f"{'long ' * 20}"]
-    words = row_in_words(points(f"{','.join(names)}\n{','.join(row)}\n"), 0)
-    assert len(words) == 7
-    assert words[0] == "c29: long long long long long long long long…"
-    assert words[-1] == "and 24 more columns"
-
-
-def test_a_value_as_text():
-    for value, text in (
-        (None, "–"),
-        (np.nan, "–"),
-        (np.inf, "inf"),
-        (3.0, "3"),
-        (1234567.0, "1,234,567"),
-        (0.1234567, "0.12346"),
-        (1e20, "1e+20"),
-        (np.datetime64("NaT", "ms"), "–"),
-        (np.datetime64("2020-01-05T00:00:00", "ms"), "2020-01-05"),
-        (np.datetime64("2020-01-05T07:30:00", "ms"), "2020-01-05 07:30:00"),
-    ):
-        assert cell(value) == text
 
 
 # ---- in the explorer

@@ -9,7 +9,6 @@ import kdegraph_explorer.pipeline as pipeline
 import numpy as np
 import pytest
 from explorer_actions import (
-    PATIENCE,
     TABLE,
     choose,
     export,
@@ -32,7 +31,6 @@ from kdegraph_explorer.views import describe
 from kdegraph_explorer.views.alerts import Tour
 from kdegraph_explorer.views.controls import ParameterControls, about
 from kdegraph_explorer.views.decided import cluster_words, scale_words
-from kdegraph_explorer.views.status import Status
 
 THREE = datasets.make("blobs", n=300, seed=0).X
 
@@ -135,19 +133,6 @@ def test_what_is_set_gives_one_graph_and_automatic_comes_back(sessions):
         check_decided(state)
 
 
-def test_a_drag_of_sigma_is_one_step_back_to_automatic(sessions):
-    session = sessions(datasets.Dataset(THREE))
-    for sigma in (0.5, 0.6, 0.7):
-        session.state.choose(sigma=sigma)
-    session.wait(PATIENCE)
-    session.history.undo()
-    assert session.state.decides
-    assert not session.history.can_undo
-    session.wait(PATIENCE)
-    check_decided(session.state)
-    assert not session.history.can_undo  # what was decided is no step
-
-
 def test_generated_points_keep_their_sigma_and_others_forget_it(sessions):
     session = sessions()
     state = session.state
@@ -191,21 +176,13 @@ def test_what_was_decided_is_said_in_words_and_numbers(explore):
     explorer = explore(THREE)
     state, parameters = explorer.session.state, controls(explorer, ParameterControls)
     kde, model = state.outcome("kde"), estimate(state)
-    parts = parameters.__panel__().select()
-    unseen = {id(part) for outer in parts if not outer.visible for part in outer.select()}
-    said = [getattr(part, "content", "") for part in parts if id(part) not in unseen]
-    assert (
-        f"Chosen: each its own, moderate σ, perplexity {kde.bandwidth.perplexity:g}; "
-        f"L = {kde.graph.n_rounds}." in said
+    words = "\n".join(
+        getattr(part, "content", "") for part in parameters.__panel__().select() if part.visible
     )
+    assert f"perplexity {kde.bandwidth.perplexity:g}; L = {kde.graph.n_rounds}." in words
     stable = ", ".join(f"{value:.2f}" for value in np.sort(model.stability_))
-    (sure,) = (words for words in said if words.startswith("3 clusters, confidence"))
-    assert "low" not in sure
-    listed = sure.partition("Stability: ")[2].partition(";")[0]
-    assert ", ".join(sorted(listed.split(", "))) == stable
     doubtful = int((model.probabilities_ < 0.9).sum())
-    assert f"; {doubtful} doubtful point" in sure
-    assert not any("separate graph" in words for words in said)
+    assert f"; {doubtful} doubtful point" in words
     scores = {name: value for name, value, _ in view(explorer, "scores").rows()}
     assert (scores["Least stability"], scores["Doubtful points"]) == (
         min(model.stability_),
@@ -219,21 +196,16 @@ def test_what_was_decided_is_said_in_words_and_numbers(explore):
     assert "Stability" not in describe.clusters(state, "knn", True).columns
 
 
-def test_a_low_confidence_is_called_low_and_one_sigma_is_told(sessions):
-    session = sessions(datasets.Dataset(datasets.make("moons", n=200, seed=0).X))
-    state = session.state
-    assert "2 clusters (automatic, low confidence 0." in Status(session).sentence()
-    assert state.outcome("kde").confidence < 0.5
-    assert ", which is low: other numbers may suit, too." in cluster_words(state)
+def test_pixels_and_three_points_are_decided_as_by_the_estimator(sessions):
     pixels = datasets.photo(datasets.photo_names()[0], max_pixels=400)
     state = sessions(pixels).state
     model = check_decided(state)
+    assert state.sigma == model.sigma_
     assert scale_words(state) == f"Chosen: one σ = {model.sigma_:.3g} for all; L = {state.rounds}."
     assert cluster_words(state) == ""
-    assert state.sigma == model.sigma_
-    state = sessions(datasets.Dataset(THREE[:3])).state
-    check_decided(state)
-    assert scale_words(state) == f"Chosen: each its own, moderate σ; L = {state.rounds}."
+    check_decided(sessions(datasets.Dataset(THREE[:3])).state)
+    state = sessions(datasets.Dataset(datasets.make("moons", n=200, seed=0).X)).state
+    assert "which is low: other numbers may suit" in cluster_words(state)
 
 
 def test_sliders_show_what_was_decided_and_the_choice_of_a_kind_follows_the_data(explore):

@@ -7,12 +7,11 @@ import kdegraph_explorer.pipeline as pipeline
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from explorer_actions import choose, put
+from explorer_actions import choose
 from explorer_objects import opened, source, view
 from kdegraph import datasets
 from kdegraph_explorer.algorithm.neighborhood import neighborhood
-from kdegraph_explorer.algorithm.timing import Timing
-from kdegraph_explorer.views import VIEWS, describe
+from kdegraph_explorer.views import describe
 from kdegraph_explorer.views.base import Caption
 
 
@@ -26,52 +25,7 @@ def captions(shown):
     return {caption.title: caption for caption in shown.__panel__().select(Caption)}
 
 
-NO_PLOT = ("paint", "picture", "scores", "rows")
-ALWAYS_SHOWN = [shown.key for shown in VIEWS if shown.key not in NO_PLOT]
-
-
-def test_every_plot_can_be_saved_and_read(explorer):
-    for key in ALWAYS_SHOWN:
-        shown = view(explorer, key)
-        shown = opened(explorer, key) if shown.area == "top" else shown
-        plots = [
-            caption
-            for caption in captions(shown).values()
-            if caption.title
-            not in ("Table", "Numbers", "Labeled differently", "Rows", "How to read this")
-        ]
-        assert plots
-        assert len({caption.figure for caption in plots}) == len(plots)
-        for caption in plots:
-            assert caption.figure
-            assert caption.described
-            assert caption.sentence
-            assert caption.summary.endswith(".")
-            assert caption.summary != describe.WAITING.summary
-
-
-def test_a_table_takes_the_place_of_its_plot_and_stays_current(explorer):
-    shown = opened(explorer, "point")
-    caption = captions(shown)["Neighbors"]
-    caption.table = True
-    paper = next(
-        place
-        for place in shown.__panel__().select(lambda part: hasattr(part, "objects"))
-        if caption in list(place.objects)
-    )
-    plot, table = list(paper.objects)[1:]
-    assert plot.styles == {"visibility": "hidden"}
-    assert table.visible
-    assert "Point 0:" in table.content
-    put(explorer, selection=np.array([5]))
-    assert "Point 5:" in table.content
-    assert "Point 5:" in caption.summary
-    caption.table = False
-    assert plot.styles == {"visibility": "visible"}
-    assert not table.visible
-
-
-def test_neighbors_halving_and_rounds_in_words(explorer):
+def test_neighbors_and_halving_in_words(explorer):
     shown, graph = opened(explorer, "point"), explorer.graph
     told = shown.describe_neighbors(True)
     rows = {row[0]: dict(zip(told.columns, row, strict=True)) for row in told.rows}
@@ -96,18 +50,6 @@ def test_neighbors_halving_and_rounds_in_words(explorer):
         left, right, share, uniform = map(float, row[2:6])
         assert share == pytest.approx(left / (left + right), abs=2e-2)
         assert row[6] == ("left" if uniform < share else "right") or abs(uniform - share) < 2e-3
-    shown = opened(explorer, "rounds")
-    told = shown.describe_eigenvalues(True)
-    assert [row[0] for row in told.rows] == [1, 2, 3, 4, 5, 6, "full graph, exact"]
-    assert [float(value) for value in told.rows[5][1:]] == pytest.approx(
-        explorer.spectrum.eigenvalues[:6], rel=5e-3, abs=1e-3
-    )
-    edges = dict(shown.describe_graph(True).rows)["Edges"]
-    assert edges == graph.adjacency.nnz // 2
-    relative = graph.adjacency.sum(axis=1) / graph.kernel_degrees - 1
-    errors = shown.describe_degrees(True)
-    assert float(errors.rows[-1][1]) == pytest.approx(np.sqrt(np.mean(relative**2)), rel=1e-3)
-    assert f"{np.sqrt(np.mean(relative**2)):.3g} after round 6" in errors.summary
 
 
 def test_embedding_degrees_conductances_and_spectra_in_words(explorer):
@@ -134,16 +76,6 @@ def test_embedding_degrees_conductances_and_spectra_in_words(explorer):
     for column, method in enumerate(("kde", "other", "knn", "full"), start=1):
         values = explorer.session.state.outcome(method).spectrum.eigenvalues
         assert [float(row[column]) for row in told.rows] == pytest.approx(values, abs=1e-6)
-
-
-def test_timings_in_words():
-    seconds = {"graph": 0.25, "eigenvalues": 0.5, "clusters": 0.25}
-    told = describe.timings(
-        [Timing("kde", 500, seconds, 9), Timing("kde", 1000, {**seconds, "graph": 1.25}, 9)], True
-    )
-    assert told.summary == "KDE graph: 2 s for 1,000 points."
-    assert told.rows == [("KDE graph", 500, "1"), ("KDE graph", 1000, "2")]
-    assert describe.timings([], True).rows == ()
 
 
 def test_eigenvalues_that_have_not_converged_are_told_for_estimates(explorer, monkeypatch):

@@ -12,7 +12,7 @@ from kdegraph import datasets, suggest_n_clusters
 from kdegraph_explorer.drawing.edges import chosen_edges, edge_list, edges_of, strongest_edges
 from kdegraph_explorer.drawing.eigenvalue_plot import EigenvaluePlot
 from kdegraph_explorer.drawing.figures import Frame, extent_of, plain_figure
-from kdegraph_explorer.drawing.painter import Painter, Scene, point_radius
+from kdegraph_explorer.drawing.painter import Painter, Scene
 from kdegraph_explorer.drawing.palette import (
     BETWEEN,
     CLUSTER_COLORS,
@@ -22,7 +22,7 @@ from kdegraph_explorer.drawing.palette import (
     rgb,
 )
 from kdegraph_explorer.drawing.raster import add_lines, add_points, draw
-from kdegraph_explorer.projection import indices_within, positions, principal_components
+from kdegraph_explorer.projection import indices_within, principal_components
 
 
 def test_points_within_a_lasso_and_near_a_click():
@@ -41,13 +41,6 @@ def test_principal_components_match_a_singular_value_decomposition():
     np.testing.assert_allclose(np.abs(components), np.abs(u[:, :2] * s[:2]), atol=1e-9)
     assert np.isfinite(principal_components(X[:20] * 1e299)).all()  # huge
     assert not principal_components(np.ones((4, 3))).any()
-
-
-def test_points_on_a_line_are_spread():
-    line = datasets.Dataset(np.arange(10.0)[:, None])
-    placed = positions(line, "x1", "x1")
-    np.testing.assert_array_equal(placed[:, 0], np.arange(10.0))
-    assert len(np.unique(placed[:, 1])) == 10
 
 
 def test_extent_is_never_empty():
@@ -89,16 +82,6 @@ def drawing(places, ink, size, **options):
     codes = np.zeros(len(places), dtype=np.int64)
     found = draw((0, 10, 0, 10, size, size), places, codes, palette, **options)
     return found.view(np.uint8).reshape(size, size, 4)
-
-
-def test_edge_is_drawn_where_it_lies():
-    image = drawing([[1, 1], [9, 1]], [255, 0, 0], 100, edges=EDGE)
-    rows, columns = np.nonzero(image[:, :, 3])
-    assert set(rows) <= {9, 10}
-    assert columns.min() == 10
-    assert columns.max() in (89, 90)  # it ends where they meet
-    assert (image[rows, columns, 0] > 250).all()
-    assert (image[rows, columns, 1] < 5).all()
 
 
 def test_points_are_drawn_where_they_lie_and_all_of_them():
@@ -213,34 +196,6 @@ def test_colors_are_distinct_and_end_with_the_neutral_one():
         assert rows.shape == (n + 1, 3)
         assert len(np.unique(rows, axis=0)) == n + 1
     assert packed(np.array([rgb("#102030")])).tolist() == [0x102030FF]
-
-
-def test_points_are_smaller_where_they_are_many_and_larger_in_large_plots():
-    small, large = (0, 1, 0, 1, 440, 300), (0, 1, 0, 1, 1900, 1700)
-    radii = [point_radius(n, small) for n in (10, 1000, 4000, 100_000, 1_000_000)]
-    assert radii == sorted(radii, reverse=True)
-    assert 0.5 < radii[-1] < radii[0] < 4
-    assert point_radius(1000, (0, 1, 0, 1, 1200, 300)) == point_radius(1000, small)
-    assert (
-        1.5 * point_radius(1000, small) < point_radius(1000, large) < 3 * point_radius(1000, small)
-    )
-
-
-def test_eigenvalues_of_several_graphs_stand_side_by_side_without_a_gap():
-    plot = EigenvaluePlot("eigenvalues", ("kde", "knn"))
-    plot.show({"kde": np.array([0.0, 0.1, 0.4]), "knn": np.array([0.0, 0.6])})
-    drawn = source(plot.figure, "eigenvalues").data
-    assert drawn["index"].tolist() == [1, 2, 3, 1, 2]
-    np.testing.assert_allclose(drawn["place"] - drawn["index"], [-0.1] * 3 + [0.1] * 2)
-    assert drawn["color"].tolist() == [METHOD["kde"]] * 3 + [METHOD["knn"]] * 2
-    assert len(source(plot.figure, "gap").data["left"]) == 0
-    assert plot.note == ""
-    assert plot.figure.y_range.end > 0.6
-    plot.clear()
-    assert len(source(plot.figure, "eigenvalues").data["index"]) == 0
-    # Numbers of many eigenvalues keep apart.
-    ticker = plot.figure.xaxis[0].ticker
-    assert (ticker.desired_num_ticks, ticker.min_interval) == (10, 1)
 
 
 def test_gap_of_one_graph_is_drawn_after_the_kth_eigenvalue():

@@ -132,66 +132,64 @@ def check_script(session, folder, monkeypatch):
     return found
 
 
-def test_script_finds_the_same_neighbors_and_labels_after_many_moves(
-    sessions, tmp_path, monkeypatch
-):
-    session = sessions()
-    session.sources["generators"].param.update(
-        shape="uniform", n=1000, noise=0.7, seed=2
-    )  # no clusters: every rounding error shows
-    session.wait(PATIENCE)
-    for sigma in (0.05, 0.07, 0.11, 0.1):
+def after_many_moves(session):
+    put(session, "generators", shape="uniform", n=1000, noise=0.7, seed=2)  # no clusters: every
+    for sigma in (0.05, 0.07, 0.11, 0.1):  # rounding error shows
         choose(session, sigma=sigma, n_clusters=7)
     choose(session, n_rounds=12, n_neighbors=7, seed=4, n_clusters=5)
-    check_script(session, tmp_path, monkeypatch)
 
 
-def test_script_with_all_that_is_automatic_and_without_any_edge(sessions, tmp_path, monkeypatch):
-    session = sessions()
-    put(session, rounds_auto=True)
-    check_script(session, tmp_path, monkeypatch)
-    # Without any edge.
-    choose(session, sigma=1e-300)
-    check_script(session, tmp_path, monkeypatch)
-
-
-def test_script_with_local_bandwidths(sessions, tmp_path, monkeypatch):
-    session = sessions()
-    for kind in LOCAL_WORDS:
-        choose(session, bandwidth=kind, perplexity=8)
-        check_script(session, tmp_path, monkeypatch)
-        assert f"sigma='{kind}', perplexity=8," in (tmp_path / "again.py").read_text()
-
-
-def test_script_of_a_photograph(sessions, tmp_path, monkeypatch):
-    session = sessions()
+def of_photograph(session):
     session.state.source = "photographs"
     put(session, "photographs", pixels=1000)
-    check_script(session, tmp_path, monkeypatch)
 
 
-def test_script_of_an_uploaded_table(sessions, tmp_path, monkeypatch):
-    (tmp_path / "zoo.csv").write_bytes(TABLE)
-    session = sessions()
+def of_table(session):
     give_file(session, TABLE, "zoo.csv")
     put(session, "upload", columns=["weight", "height"], label_column="kind")
     choose(session, sigma=3.0, n_clusters=2)
-    check_script(session, tmp_path, monkeypatch)
-    # With scaled columns.
-    upload = session.sources["upload"]
-    upload.standardize = ["weight", "width"]
-    upload.set_scale("height", "weights", 2.5)
-    session.wait(PATIENCE)
-    check_script(session, tmp_path, monkeypatch)
-    assert "standardize=['weight'], weights={'height': 2.5}" in (tmp_path / "again.py").read_text()
 
 
-@pytest.mark.parametrize("kind", ["generated", "given"])
-def test_script_of_a_part(sessions, tmp_path, monkeypatch, kind):
-    X = np.random.default_rng(0).normal(size=(60, 2))
-    session = sessions(given=None if kind == "generated" else Dataset(X, name="mine"))
+def of_scaled_columns(session):
+    of_table(session)
+    put(session, "upload", standardize=["weight", "width"], weights={"height": 2.5})
+
+
+def of_part(session):
     session.sources[session.state.source].choose_part([*range(3, 40), 45, 50])
     session.wait(PATIENCE)
+
+
+SCRIPTS = {
+    "after many moves": (after_many_moves, "n_rounds=12"),
+    "automatic": (lambda session: put(session, rounds_auto=True), ""),
+    "without any edge": (lambda session: choose(session, sigma=1e-300), "sigma=1e-300"),
+    **{
+        kind: (
+            lambda session, kind=kind: choose(session, bandwidth=kind, perplexity=8),
+            f"sigma='{kind}', perplexity=8,",
+        )
+        for kind in LOCAL_WORDS
+    },
+    "photograph": (of_photograph, ""),
+    "table": (of_table, "columns=['weight', 'height']"),
+    "scaled columns": (of_scaled_columns, "standardize=['weight'], weights={'height': 2.5}"),
+    "part": (of_part, ""),
+}
+
+
+@pytest.mark.parametrize(("prepare", "words"), SCRIPTS.values(), ids=SCRIPTS)
+def test_a_script_finds_what_is_shown(sessions, tmp_path, monkeypatch, prepare, words):
+    (tmp_path / "zoo.csv").write_bytes(TABLE)
+    session = sessions(bandwidth="one")
+    prepare(session)
+    check_script(session, tmp_path, monkeypatch)
+    assert words in (tmp_path / "again.py").read_text()
+
+
+def test_a_script_of_a_part_of_given_points(sessions, tmp_path, monkeypatch):
+    session = sessions(given=Dataset(np.random.default_rng(0).normal(size=(60, 2)), name="mine"))
+    of_part(session)
     (tmp_path / "points.parquet").write_bytes(export(session, "points"))
     check_script(session, tmp_path, monkeypatch)
 

@@ -83,11 +83,9 @@ def test_edges_are_lines_and_points_are_marks_up_to_the_stated_numbers(session, 
 
 
 def test_png_has_the_size_that_is_asked_for_and_pdf_holds_lines(session):
-    sizes = {
-        scale: Image.open(io.BytesIO(figure.write(session, scale=scale))).size for scale in (2, 4)
-    }
-    assert sizes == {scale: (1080 * scale, 735 * scale) for scale in (2, 4)}
     before = figure.write(session)
+    for content, scale in ((before, 2), (figure.write(session, scale=3), 3)):
+        assert Image.open(io.BytesIO(content)).size == (1080 * scale, 735 * scale)
     session.state.selection = np.arange(50)
     assert figure.write(session) != before
     content = figure.write(session, "pdf")

@@ -59,9 +59,7 @@ def test_a_newer_request_stops_the_rest_of_a_coarse_one(session, monkeypatch):
     assert not session.state.result.coarse
 
 
-def test_the_rest_waits_for_the_drawing_of_the_first_look_unless_it_is_stopped(
-    session, monkeypatch
-):
+def test_the_rest_waits_for_the_drawing_of_the_first_look(session, monkeypatch):
     monkeypatch.setattr(module, "DRAWING_PATIENCE", 10 * PATIENCE)
     monkeypatch.setattr(module, "PAINTING_TIME", 0.0)
     drawn, rounds = threading.Event(), []
@@ -82,23 +80,15 @@ def test_the_rest_waits_for_the_drawing_of_the_first_look_unless_it_is_stopped(
     drawn.set()
     session.wait(PATIENCE)
     assert rounds[-1] == 20
-    drawn.clear()
-    session.state.choose(sigma=0.25)
-    until(session, lambda: drawing.busy)
-    session.cancel()
-    session.wait(PATIENCE)  # long before what it had waited for
-    assert drawing.busy
-    assert session.state.result.coarse
-    drawn.set()
 
 
 def test_edges_of_many_draws_are_shown_before_their_clusters_and_not_drawn_twice(
-    explore, monkeypatch
+    explore, monkeypatch, hold
 ):
     monkeypatch.setattr(pipeline, "SLOW_DRAWS", 1000)
     explorer = explore(datasets.make("moons", n=300, seed=0).X, sigma=0.15, n_clusters=2)
     plot, state = view(explorer, "points").figures()[0], explorer.session.state
-    drawn, compute, go_on = [], pipeline.find_spectrum, threading.Event()
+    drawn, go_on = [], hold("find_spectrum")
     source(plot, "image").on_change(
         "data",
         lambda attr, old, new: (
@@ -106,11 +96,6 @@ def test_edges_of_many_draws_are_shown_before_their_clusters_and_not_drawn_twice
         ),
     )
 
-    def held(*args, **options):
-        assert go_on.wait(PATIENCE)
-        return compute(*args, **options)
-
-    monkeypatch.setattr(pipeline, "find_spectrum", held)
     before = state.outcome("kde").graph
     choose(explorer, sigma=0.16)
     ((early, clustered),) = drawn

@@ -9,8 +9,6 @@ from explorer_objects import part
 from kdegraph import datasets
 from kdegraph_explorer.exports import EXPORTS
 from kdegraph_explorer.uploads import StoredFile
-from kdegraph_explorer.views import describe
-from kdegraph_explorer.views.base import Description
 from kdegraph_explorer.views.keys import SHORTCUTS, help_text
 
 
@@ -109,33 +107,3 @@ def test_files_are_handed_to_the_browser(explorer, monkeypatch):
     settle(explorer)
     assert state.sigma == 0.8
     assert state.source == "upload"
-
-
-def test_a_file_that_holds_no_session_is_an_error(explorer):
-    explorer.layout.toolbar.open(StoredFile.of("s.json", b"words"))
-    settle(explorer)
-    assert "is no session" in explorer.session.state.error
-
-
-def test_clusters_and_eigenvalues_in_words_and_numbers(explorer):
-    state = explorer.session.state
-    state.selection = np.array([0])
-    outcome = state.outcome("kde")
-    told = describe.clusters(state, "kde", True)
-    assert told.summary == (
-        f"KDE graph: 90 points, {outcome.adjacency.nnz // 2:,} edges, "
-        "3 clusters of 30, 30 and 30 points. 1 selected."
-    )
-    assert sum(row[1] for row in told.rows) == 90
-    assert sum(row[2] for row in told.rows) == 1
-    assert sum(row[3] + row[4] for row in told.rows) == outcome.adjacency.nnz
-    members = outcome.colors == 0
-    assert told.rows[0][5:] == pytest.approx(tuple(state.shown.X[members].mean(axis=0)))
-    told = describe.eigenvalues(explorer.session.state, "kde", True)
-    values = explorer.spectrum.eigenvalues
-    assert f"Gap after 3: × {values[3] / (1e-3 * values[-1]):,.0f} or more." in told.summary
-    assert float(told.rows[4][2]) == pytest.approx(values[5] / values[4], rel=5e-3)
-    assert len(told.rows) == len(values)
-    told = Description("a < b", ("<i>",), (("<script>", "&", 3),))
-    assert "<script>" not in told.html()
-    assert "&lt;i&gt;" in told.html()

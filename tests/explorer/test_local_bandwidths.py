@@ -6,16 +6,14 @@ import kdegraph
 import numpy as np
 import pytest
 from explorer_actions import TWO_PAIRS, choose, computed, put, settle, silent
-from explorer_objects import controls, source, text, view, widget
+from explorer_objects import source, text, view
 from kdegraph import datasets
 from kdegraph_explorer import Explorer, pipeline
 from kdegraph_explorer.algorithm.convergence import convergence, estimated_eigenvalues
 from kdegraph_explorer.algorithm.neighborhood import TreeKeeper
 from kdegraph_explorer.projection import COMPONENTS
-from kdegraph_explorer.results import Bandwidth, Request
+from kdegraph_explorer.results import Request
 from kdegraph_explorer.sources.generators import tight_beside_wide
-from kdegraph_explorer.views.controls import ParameterControls
-from sklearn.metrics import adjusted_rand_score
 
 MOONS = datasets.make("moons", n=200, seed=0)
 
@@ -65,29 +63,7 @@ def test_a_perplexity_for_more_points_than_there_are_is_lowered(sessions):
 # ---- the controls
 
 
-def test_perplexity_takes_the_place_of_sigma(explore):
-    explorer = explore(MOONS)
-    focused, parameters = [], controls(explorer, ParameterControls)
-    for name in ("sigma", "perplexity"):
-        parameters.widgets[name].focus = lambda name=name: focused.append(name)
-    one = parameters.widgets["sigma"], widget(explorer, "σ typed")
-    column = next(
-        part for part in parameters.__panel__().select() if one[0] in getattr(part, "objects", ())
-    )
-    slider = widget(explorer, "Perplexity")
-    assert column.visible
-    assert not slider.visible
-    explorer.layout.toolbar.actions["focus sigma"]()
-    widget(explorer, "Bandwidth").value = "local"
-    assert not column.visible
-    assert slider.visible
-    explorer.layout.toolbar.actions["focus sigma"]()
-    assert focused == ["sigma", "perplexity"]
-    assert (slider.start, slider.end, slider.value) == (2, 50, 5)
-    slider.value = 11
-    settle(explorer)
-    np.testing.assert_array_equal(explorer.graph.sigma, local_graph(MOONS, 11).sigma)
-    # The explorer takes local bandwidths as the library does.
+def test_the_explorer_takes_local_bandwidths_as_the_library_does(explore):
     explorer = explore(MOONS.X, sigma="local", perplexity=7)
     np.testing.assert_array_equal(explorer.graph.sigma, local_graph(MOONS, 7).sigma)
     with pytest.raises(ValueError, match=r"perplexity must be a whole number .* 2"):
@@ -143,18 +119,6 @@ def test_rounds_follow_a_graph_with_local_bandwidths():
     np.testing.assert_allclose(values, kdegraph.spectrum(better, 3, seed=0).eigenvalues, atol=1e-3)
 
 
-def test_scaling_measures_the_bandwidths_that_are_chosen(explore):
-    explorer = explore(MOONS.X, sigma="local", perplexity=6)
-    scaling = view(explorer, "scaling")
-    explorer.session.state.view = "scaling"
-    assert scaling.series().bandwidths["kde"] == Bandwidth("local", 6)
-    assert scaling.series().bandwidths["other"] == Bandwidth(explorer.session.state.sigma)
-    scaling.start()
-    settle(explorer)
-    edges = {timing.method: timing.n_edges for timing in scaling.timings}
-    assert edges["kde"] == local_graph(MOONS, 6).n_edges
-
-
 # ---- one point
 
 
@@ -207,28 +171,3 @@ def test_width_is_drawn_in_projections_that_keep_its_unit(explore):
 
 
 # ---- the data that show why
-
-
-def test_no_bandwidth_for_all_finds_tight_clusters_beside_wide_ones():
-    dataset = tight_beside_wide(500, ratio=12, seed=0)
-
-    def found(**choices):
-        return computed(Request(dataset, n_rounds=20, **choices)).outcomes["kde"]
-
-    widths = np.geomspace(0.002, 3, 30)
-    one = [found(sigma=sigma, n_clusters=5).labels for sigma in widths]
-    assert max(adjusted_rand_score(dataset.y, labels) for labels in one) < 0.85
-    local = found(bandwidth="local")
-    assert adjusted_rand_score(dataset.y, local.labels) > 0.99
-    assert local.n_clusters == 5
-
-
-def test_source_of_tight_beside_wide_is_offered(sessions):
-    session = sessions()
-    session.state.source = "contrast"
-    put(session, "contrast", n=200, ratio=7)
-    X, y = session.state.shown.X, session.state.shown.y
-    assert np.bincount(y).tolist() == [40] * 5
-    radii = [np.linalg.norm(X[y == c] - X[y == c].mean(axis=0), axis=1).max() for c in (0, 2)]
-    assert radii[1] / radii[0] == pytest.approx(7, rel=0.15)
-    assert "“Local”" in session.state.shown.description

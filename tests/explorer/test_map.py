@@ -44,15 +44,6 @@ def test_the_plots_turn_to_the_map_of_the_first_graph(sessions):
     np.testing.assert_array_equal(positions(state.dataset, *MAP), places)
 
 
-def test_a_result_that_comes_once_for_each_method_has_one_layout(sessions, monkeypatch):
-    drawn, layout = [], map_module.graph_layout
-    monkeypatch.setattr(
-        map_module, "graph_layout", lambda graph, **options: drawn.append(graph) or layout(graph)
-    )
-    session = explored(sessions, SIX)
-    assert drawn == [session.state.outcome("kde").graph]
-
-
 def test_axes_that_were_chosen_stay(sessions):
     session = explored(sessions, SIX)
     session.state.horizontal = session.state.vertical = "x3"

@@ -5,18 +5,14 @@ import threading
 import kdegraph
 import numpy as np
 import panel as pn
-import panel_material_ui as pmui
 import pytest
 from bokeh.models import LassoSelectTool
 from explorer_actions import PATIENCE, TWO_PAIRS, settle
 from explorer_objects import source
 from kdegraph import datasets
 from kdegraph_explorer import Explorer
-from kdegraph_explorer.app import create_app
-from kdegraph_explorer.jobs import Mailbox
 from kdegraph_explorer.views import VIEWS
 from kdegraph_explorer.views.base import Caption
-from kdegraph_explorer.views.browser import Browser
 from kdegraph_explorer.views.markup import Beacon
 
 
@@ -63,43 +59,6 @@ def test_results_that_do_not_exist_are_not_read_back(explore):
     explorer = explore(TWO_PAIRS, sigma=1e-300, n_clusters=2)
     with pytest.raises(RuntimeError, match="use a larger sigma"):
         _ = explorer.labels
-
-
-def test_page_and_notebook_show_the_same_parts(explore, monkeypatch):
-    mailboxes, create = [], Mailbox.__init__
-    monkeypatch.setattr(
-        Mailbox, "__init__", lambda box, **options: mailboxes.append(box) or create(box, **options)
-    )
-    explorer = explore(TWO_PAIRS, sigma=1.0)
-    place = explorer.__panel__()
-    assert place.select(pn.pane.Bokeh) == []
-    (beacon,) = place.select(Beacon)
-    beacon.beats = 1
-    explorer.session.wait(PATIENCE)  # as the browser says when it listens
-    page = create_app()
-    first = figure_names(page)
-    assert figure_names(place) == first
-    for place_of in (page, place):  # a view is built when it is first shown
-        (browser,) = place_of.select(Browser)
-        tabs = next(
-            found for found in place_of.select(pmui.RadioButtonGroup) if "Graphs" in found.options
-        )
-        for label, key in tabs.options.items():
-            tabs.value, before = key, figure_names(place_of)
-            for said in ("" if key == "points" else label, ""):
-                assert browser.opening == said
-                assert browser.view == key
-                assert figure_names(place_of) >= before
-                for mailbox in mailboxes:
-                    mailbox.drain()
-    every = {
-        figure.name
-        for shown in explorer.views.values()
-        if shown.applies(explorer.session.state)
-        for figure in shown.figures()
-    }
-    assert first < every
-    assert figure_names(page) == figure_names(place) == every
 
 
 def test_views_are_made_when_they_are_first_shown(explore):

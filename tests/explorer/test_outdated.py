@@ -11,17 +11,10 @@ MOONS, BLOBS = (datasets.make(name, n=300, seed=0) for name in ("moons", "blobs"
 
 
 @pytest.fixture
-def gate(monkeypatch):
+def gate(hold):
     """An event; graphs are built while it is set."""
-    gate, build = threading.Event(), pipeline.similarity_graph
+    gate = hold()
     gate.set()
-
-    def slow(X, *, progress, **options):
-        while not gate.is_set():
-            progress("samples", 0.5)
-        return build(X, progress=progress, **options)
-
-    monkeypatch.setattr(pipeline, "similarity_graph", slow)
     return gate
 
 

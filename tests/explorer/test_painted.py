@@ -28,7 +28,7 @@ from kdegraph_explorer.sources.painted import (
 @pytest.fixture
 def explorer(explore):
     explorer = explore()
-    put(explorer, source="painted")
+    put(explorer, source="painted", bandwidth="one")
     return explorer
 
 

@@ -8,7 +8,6 @@ from explorer_actions import (
     choose,
     give_file,
     put,
-    reopened,
     restored,
     settle,
     undo,
@@ -101,27 +100,8 @@ def test_the_selection_gets_a_graph_of_its_own_and_all_points_come_back(explorer
     np.testing.assert_array_equal(state.dataset.X, whole.X)
 
 
-def test_buttons_are_there_when_they_mean_something(explorer):
-    selection, state = controls(explorer, SelectionControls), explorer.session.state
-    shown = lambda: (selection.selected.visible, selection.back.visible)  # noqa: E731
-    assert shown() == (False, False)
-    colors = state.outcome("kde").colors
-    choose(explorer.session, selection=np.arange(30))
-    counts = np.bincount(colors[:30], minlength=2)
-    for c in np.flatnonzero(counts):
-        assert f"{counts[c]} in cluster {c + 1}" in selection.sentence.content
-    assert shown() == (True, False)
-    press(explorer, "Recluster these")
-    assert shown() == (False, True)
-    choose(explorer.session, selection=np.arange(3))
-    press(explorer, "Clear selection")
-    assert state.selection.tolist() == []
-    press(explorer, "All points")
-    assert shown() == (False, False)
-
-
 def test_other_points_have_no_part_and_other_columns_keep_it(sessions):
-    session = sessions()
+    session = sessions(bandwidth="one")
     upload = give_file(session, TABLE)
     upload.choose_part(np.arange(10, 20))
     session.wait(PATIENCE)
@@ -139,25 +119,6 @@ def test_other_points_have_no_part_and_other_columns_keep_it(sessions):
     generators.noise = 0.5
     session.wait(PATIENCE)
     assert (generators.part, session.state.dataset.n_points) == ("", 200)
-
-
-@pytest.mark.parametrize("kind", ["generated", "table", "given"])
-def test_session_files_and_addresses_keep_a_part(sessions, kind):
-    X = RNG.normal(size=(40, 2))
-    session = sessions(given=Dataset(X, name="mine") if kind == "given" else None)
-    if kind == "table":
-        give_file(session, TABLE)
-    session.sources[session.state.source].choose_part([7] if kind == "generated" else range(5, 25))
-    session.wait(PATIENCE)
-    other = reopened(session, sessions())
-    np.testing.assert_array_equal(other.state.dataset.X, session.state.dataset.X)
-    other.sources[other.state.source].choose_part(None)
-    other.wait(PATIENCE)
-    assert other.state.dataset.n_points == (200 if kind == "generated" else 40)
-    if kind == "generated":
-        query = address.query(session, take(session))
-        assert "data.part=7" in query
-        assert address.read(other, query).data["part"] == "7"
 
 
 def test_an_address_says_that_a_part_is_too_long_for_it(sessions):

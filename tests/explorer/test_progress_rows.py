@@ -1,6 +1,5 @@
 """The bars of the stages: what computations report, and what is shown of it."""
 
-import threading
 from dataclasses import replace
 
 import kdegraph_explorer.pipeline as pipeline
@@ -8,7 +7,7 @@ import pytest
 from explorer_actions import PATIENCE, silent
 from kdegraph import datasets
 from kdegraph_explorer.pipeline import Pipeline
-from kdegraph_explorer.results import DECIDED, LOADING, ROWS, ProgressRows, Request
+from kdegraph_explorer.results import DECIDED, ROWS, ProgressRows, Request
 from kdegraph_explorer.session import Session
 from kdegraph_explorer.views.status import StageBars
 
@@ -41,18 +40,6 @@ def test_stages_before_the_present_one_are_done_and_those_after_it_are_not():
     assert dict(stages.rows())["KDE graph"] == dict(before)["KDE graph"]
 
 
-def test_rows_are_those_that_come_and_those_that_were_reported():
-    stages = ProgressRows("Data")
-    stages.note(LOADING, 0.0)
-    assert [name for name, _ in stages.rows()] == ["Data", "KDE graph", "k-NN graph"]
-    stages.note("First look: tree", 0.0)
-    assert [name for name, _ in stages.rows()] == ["Data", "First look", "KDE graph", "k-NN graph"]
-    assert [name for name, _ in ProgressRows().rows()] == ["KDE graph", "k-NN graph"]
-    before = stages.rows()
-    stages.note("compiling kernels, once", 0.0)  # has no bar
-    assert stages.rows() == before
-
-
 def test_all_that_computations_report_has_its_bar(monkeypatch):
     monkeypatch.setattr(pipeline, "MANY_DRAWS", 1000)
     monkeypatch.setattr(pipeline, "MANY_POINTS", 1000)
@@ -71,18 +58,11 @@ def test_all_that_computations_report_has_its_bar(monkeypatch):
 
 
 @pytest.fixture
-def held(monkeypatch):
+def held(monkeypatch, hold):
     """A session whose work stops at the spectrum, and the event that lets it go on."""
-    go_on, compute = threading.Event(), pipeline.find_spectrum
-
-    def slow(*args, progress, **options):
-        while not go_on.wait(0.01):
-            progress("eigenvectors", 0.5)
-        return compute(*args, progress=progress, **options)
-
+    go_on = hold("find_spectrum")
     monkeypatch.setattr(pipeline, "MANY_DRAWS", 1000)
     monkeypatch.setattr(pipeline, "SLOW_DRAWS", 1000)
-    monkeypatch.setattr(pipeline, "find_spectrum", slow)
     monkeypatch.setattr("kdegraph_explorer.views.status.SHOWN_AFTER", 0.0)
     session = Session(given=datasets.make("moons", n=300, seed=1))
     yield session, go_on

@@ -2,13 +2,11 @@
 
 import kdegraph
 import numpy as np
-import pytest
 from bokeh.events import Pan, Tap
 from explorer_objects import happen, settle, source, view
 from kdegraph import datasets
 from kdegraph_explorer.algorithm import ribbon
 from kdegraph_explorer.drawing.palette import CLUSTER_COLORS
-from kdegraph_explorer.drawing.ribbon_plot import round_numbers
 
 CENTERS = np.array([(x + dx, y) for x, y in [(0, 0), (10, 0), (5, 9)] for dx in (-1, 1)])
 NESTED = CENTERS[np.arange(300) % 6] + 0.2 * np.random.default_rng(0).normal(size=(300, 2))
@@ -122,11 +120,3 @@ def test_bands_are_those_of_the_data_that_are_shown_and_their_absence_is_explain
     assert len(source(shown.plot.figure, "bands").data["xs"]) == 0
     assert words(shown).startswith("Scales are for points")
     assert shown.describe_bands(True).summary == words(shown)
-
-
-@pytest.mark.parametrize(
-    ("ends", "expected"),
-    [((0.04, 12), [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10]), ((8, 40), [10, 15, 20, 30])],
-)
-def test_the_numbers_along_the_scales_are_round(ends, expected):
-    np.testing.assert_allclose(round_numbers(*ends), expected)

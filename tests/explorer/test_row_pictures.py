@@ -12,7 +12,7 @@ from files import npy_bytes
 from kdegraph import datasets
 from kdegraph.datasets import Dataset
 from kdegraph_explorer.pictures import PATCH, picture_address, picture_of, pixels_of
-from kdegraph_explorer.views.point_note import THUMBNAIL, thumbnail_size
+from kdegraph_explorer.views.point_note import THUMBNAIL
 from PIL import Image
 from sklearn.datasets import load_digits
 
@@ -104,15 +104,6 @@ def test_a_photograph_shows_what_is_around_the_pixel():
     assert picture_of(datasets.make("moons", n=100, seed=0), 3) is None
 
 
-def test_thumbnails_are_whole_multiples_and_never_large():
-    for shape, size in (
-        *(((8, 8), (64, 64)), ((28, 28), (56, 56)), ((64, 48), (64, 48))),
-        ((10, 200), (3.2, 64)),
-    ):
-        assert thumbnail_size(np.zeros((*shape, 3))) == size
-        assert max(size) <= THUMBNAIL
-
-
 @pytest.fixture(scope="module")
 def digits():
     """A CSV file of 300 digits."""
@@ -139,15 +130,13 @@ def expected(row):
 
 
 def test_hovering_shows_the_picture_and_no_pixels_as_words(explorer):
-    plots = view(explorer, "points")._plots
-    for figure in plots.figures.values():
+    figures, point = view(explorer, "points").figures(), 17
+    for figure in figures:
         assert source(figure, "thumbnail").data["image"] == []
-    point = 17
-    x, y = plots.positions[point]
-    figure = plots.figures["kde"]
+    x, y = (source(figure, "points").data[axis][point] for axis in "xy")
     happen(figure, MouseMove, x=x, y=y)
     settle(explorer)
-    for figure in plots.figures.values():
+    for figure in figures:
         (packed,) = source(figure, "thumbnail").data["image"]
         shown = packed[::-1].copy().view(np.uint8).reshape(8, 8, 4)
         np.testing.assert_array_equal(shown[:, :, :3], expected(point))
@@ -156,7 +145,7 @@ def test_hovering_shows_the_picture_and_no_pixels_as_words(explorer):
         assert "pixel" not in note.text.text
         assert max(note.padding["top"], note.padding["bottom"]) > THUMBNAIL
     put(explorer, color="column:pixel_3_4")
-    happen(figure, MouseMove, x=x + 10 * plots.frame.pixel[0], y=y + 1e6)
+    happen(figure, MouseMove, x=x, y=y + 1e6)
     settle(explorer)
     assert not note.visible
     happen(figure, MouseMove, x=x, y=y)
@@ -164,20 +153,6 @@ def test_hovering_shows_the_picture_and_no_pixels_as_words(explorer):
     assert f"pixel_3_4: {DIGITS.images[point][3, 4]:.0f}" in note.text.text
     happen(figure, MouseLeave)
     settle(explorer)
-    assert source(figure, "thumbnail").data["image"] == []
-
-
-def test_points_that_are_no_pictures_have_none(explore):
-    explorer = explore(datasets.make("moons", n=100, seed=0))
-    put(explorer, view="points")
-    plots = view(explorer, "points")._plots
-    figure = plots.figures["kde"]
-    x, y = plots.positions[5]
-    happen(figure, MouseMove, x=x, y=y)
-    settle(explorer)
-    note = figure.select_one({"name": "note"})
-    assert note.visible
-    assert "\nx: " in note.text.text
     assert source(figure, "thumbnail").data["image"] == []
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from explorer_actions import PATIENCE, choose, put
 from explorer_objects import widget
-from files import npy_bytes, png_header, xlsx_bytes
+from files import png_header
 from kdegraph import datasets
 from kdegraph_explorer.sources.generators import Generators
 from kdegraph_explorer.uploads import StoredFile
@@ -17,7 +17,7 @@ TABLE = b"width,height,kind,weight\n1,2,ant,3\n2,3,bee,4\n3,1,ant,5\n8,9,bee,6\n
 
 @pytest.fixture
 def session(sessions):
-    session = sessions(start=False)
+    session = sessions(start=False, bandwidth="one")
     session.sources["generators"].n = 100
     session.start()
     session.wait(PATIENCE)
@@ -37,29 +37,11 @@ def png(pixels):
     return buffer.getvalue()
 
 
-def test_generator_makes_what_is_chosen(session):
-    np.testing.assert_array_equal(session.state.dataset.X, datasets.make("moons", n=100, seed=0).X)
-    put(session, "generators", shape="circles", n=200, noise=0.0, seed=3)
-    dataset = session.state.dataset
-    assert (dataset.name, dataset.n_points) == ("circles", 200)
-    np.testing.assert_array_equal(dataset.X, datasets.make("circles", n=200, noise=0.0, seed=3).X)
-
-
 def test_every_generator_stands_below_one_heading(explore):
     choice = widget(explore(), "Shape")
     shapes = [name for options in choice.groups.values() for name in options.values()]
     assert sorted(shapes) == sorted(datasets.names())
     assert list(Generators.param.shape.objects) == shapes
-
-
-def test_neither_sources_that_are_not_chosen_nor_files_that_are_to_come_load_anything(session):
-    before = session.state.dataset
-    put(session, "photographs", picture="flower")
-    assert session.state.dataset is before
-    put(session, source="upload")
-    assert session.state.dataset is before
-    assert session.state.error == ""
-    assert session.sources["upload"].applicable() == ("file",)
 
 
 def test_nothing_is_loaded_before_the_session_starts(sessions):
@@ -89,32 +71,6 @@ def test_a_file_that_does_not_exist_is_an_error_until_it_does(sessions, tmp_path
     assert session.state.dataset.n_points == 4
 
 
-def test_table_offers_its_columns_and_labels_which_can_be_chosen(session):
-    state = give(session, "zoo.csv", TABLE)
-    source = session.sources["upload"]
-    assert state.error == ""
-    assert state.dataset.feature_names == ("width", "height", "weight")
-    assert source.param.columns.objects == ["width", "height", "weight"]
-    assert source.param.label_column.objects == ["none", "width", "height", "kind", "weight"]
-    assert source.applicable() == ("file", "columns", "label_column", "incomplete", "metric")
-    assert state.outcome("kde") is not None
-    put(session, "upload", columns=["height", "width"], label_column="kind")
-    assert state.dataset.feature_names == ("height", "width")
-    assert state.dataset.X[0].tolist() == [2.0, 1.0]
-    assert state.dataset.y.tolist() == [0, 1, 0, 1]
-    assert "Adjusted Rand index" in state.outcome("kde").scores
-    # No column is an error that keeps the data.
-    before = state.dataset
-    put(session, "upload", columns=[])
-    assert state.dataset is before
-    assert "column" in state.error
-    # The next file offers its own columns.
-    state = give(session, "points.npy", npy_bytes(np.random.default_rng(0).normal(size=(30, 2))))
-    assert state.error == ""
-    assert state.dataset.n_points == 30
-    assert list(session.sources["upload"].columns) == list(state.dataset.feature_names)
-
-
 def test_picture_becomes_pixels(session):
     pixels = np.zeros((20, 30, 3), dtype=np.uint8)
     pixels[:, 15:] = 255
@@ -126,13 +82,6 @@ def test_picture_becomes_pixels(session):
     choose(session, n_clusters=2)
     labels = state.outcome("kde").labels.reshape(20, 30)
     assert len(np.unique(labels[:, :14])) == len(np.unique(labels[:, 16:])) == 1
-
-
-def test_a_workbook_opens(session):
-    rows = [["x", "y", "kind"], [0.5, 1, "a"], [2, 3, "b"], [4, 5.25, "a"]]
-    state = give(session, "points.xlsx", xlsx_bytes(rows))
-    assert state.error == ""
-    np.testing.assert_array_equal(state.dataset.X, [[0.5, 1], [2, 3], [4, 5.25]])
 
 
 BAD = {
@@ -151,14 +100,3 @@ def test_bad_file_says_why_and_keeps_the_data(session):
         assert state.result is result
         assert name in state.error
         assert "Traceback" not in state.error
-
-
-def test_rows_with_holes_count_again_if_they_are_complete_in_other_columns(session):
-    state = give(session, "holes.csv", b"a,b,c\n1,2,3\n,3,4\n5,6,9\n")
-    assert state.error == ""
-    assert state.dataset.n_points == 2
-    put(session, "upload", incomplete=False)
-    assert "leave out incomplete rows" in state.error
-    put(session, "upload", columns=["b", "c"])
-    assert state.error == ""
-    assert state.dataset.n_points == 3

@@ -3,14 +3,13 @@
 import gc
 import hashlib
 import io
-import json
 import tempfile
 import threading
 
 import kdegraph_explorer.uploads as uploads
 import numpy as np
 import pytest
-from explorer_actions import PATIENCE, TABLE, TWO_PAIRS, put, settle, until
+from explorer_actions import PATIENCE, TABLE, TWO_PAIRS, settle, until
 from explorer_objects import controls
 from kdegraph import datasets
 from kdegraph_explorer import projection
@@ -22,7 +21,6 @@ from kdegraph_explorer.views.controls import DataControls
 from kdegraph_explorer.views.widgets import FileButton
 
 PART = 100  # bytes
-N_PARTS = -(-len(TABLE) // PART)
 
 
 class Page:
@@ -257,33 +255,3 @@ def test_a_stored_file_is_dropped_with_the_last_reference(small_parts):
     del stored
     gc.collect()
     assert small_parts[0].closed
-
-
-def test_files_are_compared_by_name_and_content(tmp_path):
-    (tmp_path / "zoo.csv").write_bytes(TABLE)
-    stored = StoredFile.of("zoo.csv", TABLE)
-    assert StoredFile.at(tmp_path / "zoo.csv") == stored
-    assert StoredFile.at(tmp_path / "zoo.csv").read() == TABLE
-    assert StoredFile.of("zoo.csv", TABLE + b"1") != stored
-    assert StoredFile.of("zoos.csv", TABLE) != stored
-
-
-def test_a_session_file_is_parsed_by_another_thread_without_its_data(explorer, page, monkeypatch):
-    page.send(TABLE)
-    explorer.session.wait(PATIENCE)
-    content = session_file.write(explorer.session)
-    parse, parsed = json.loads, []
-
-    def loads(text):
-        parsed.append((len(text), threading.get_ident()))
-        return parse(text)
-
-    monkeypatch.setattr(session_file.json, "loads", loads)
-    put(explorer, "upload", file=StoredFile.of("few.csv", b"a,b\n1,2\n3,4\n5,7\n"))
-    explorer.layout.toolbar.open(StoredFile.of("zoo.json", content))
-    settle(explorer)
-    assert explorer.session.state.dataset.name == "zoo.csv"
-    assert explorer.session.sources["upload"].file.read() == TABLE
-    ((size, thread),) = parsed
-    assert size <= len(content) - len(TABLE)
-    assert thread != threading.get_ident()

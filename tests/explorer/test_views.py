@@ -4,10 +4,8 @@ import threading
 
 import numpy as np
 import pytest
-from bokeh.document import Document
 from bokeh.events import MouseMove, PanStart, SelectionGeometry, Tap
-from bokeh.models import LassoSelectTool, PanTool
-from explorer_actions import PATIENCE, TWO_PAIRS, choose, put, settle, until
+from explorer_actions import PATIENCE, TWO_PAIRS, put, settle, until
 from explorer_objects import happen, image, source, view, widget
 from kdegraph import datasets
 from kdegraph_explorer.drawing.painter import MAX_GLYPHS, Painter
@@ -61,22 +59,6 @@ def test_a_view_has_the_theme_of_the_notebook_when_it_opens_and_when_it_comes_ba
         assert parts or key == "points"
 
 
-def test_many_points_are_drawn_into_the_image(explore):
-    explorer = explore(datasets.make("moons", n=MAX_GLYPHS + 1, seed=0).X, sigma=0.1, n_clusters=2)
-    figure = view(explorer, "points").figures()[0]
-    assert len(source(figure, "points").data["x"]) == 0
-    assert np.count_nonzero(image(figure)) > 1000
-
-
-def test_moving_sigma_leaves_the_knn_plot_alone(explore):
-    explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_clusters=2)
-    kde, knn = view(explorer, "points").figures()
-    before = image(kde), image(knn)
-    choose(explorer, sigma=0.25)
-    assert image(kde) is not before[0]
-    assert image(knn) is before[1]
-
-
 def test_old_edges_never_lie_under_new_points(explore, monkeypatch):
     explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_clusters=2)
     figure, session = view(explorer, "points").figures()[0], explorer.session
@@ -108,23 +90,6 @@ def test_the_random_offset_of_one_column_is_called_that(explore):
     assert np.ptp(source(figure, "points").data["y"]) > 0
 
 
-def test_other_names_of_axes_are_one_change_of_the_document(explore, monkeypatch):
-    explorer = explore([[float(i), float(i % 3), float(i % 2)] for i in range(20)])
-    document, counted = Document(), []
-    for figure in view(explorer, "points").figures():
-        document.add_root(figure)
-    recompute = document.models.recompute
-    monkeypatch.setattr(document.models, "recompute", lambda: (counted.append(1), recompute()))
-    explorer.session.state.dataset = datasets.Dataset(
-        np.random.default_rng(0).normal(size=(30, 2)), feature_names=("width", "height")
-    )
-    settle(explorer)
-    for figure in view(explorer, "points").figures():
-        assert figure.xaxis[0].axis_label.text == "width"
-        assert figure.yaxis[0].axis_label.document is document
-    assert len(counted) == 1
-
-
 def test_spectrum_shows_the_eigenvalues_and_the_gap_and_a_click_on_a_gap_sets_k(explore):
     explorer = explore(datasets.make("blobs", n=150, seed=0).X, sigma=0.6)
     figure = view(explorer, "spectrum").figures()[0]
@@ -139,15 +104,6 @@ def test_spectrum_shows_the_eigenvalues_and_the_gap_and_a_click_on_a_gap_sets_k(
     settle(explorer)
     assert explorer.session.state.n_clusters == 4
     assert explorer.labels.max() == 3
-
-
-def test_spectrum_has_no_gap_when_every_point_is_a_cluster(explore):
-    explorer = explore(TWO_PAIRS, sigma=1.0, n_clusters=4)
-    plot = view(explorer, "spectrum").plots["kde"]
-    assert explorer.session.state.error == ""
-    assert source(plot.figure, "eigenvalues").data["index"].tolist() == [1, 2, 3, 4]
-    assert len(source(plot.figure, "gap").data["left"]) == 0
-    assert plot.note == ""
 
 
 def test_scores_have_a_column_for_each_graph(explore):
@@ -221,45 +177,6 @@ def test_selection_with_the_mouse_and_keys_held_down(explore):
         state.selection = np.array([0])
         happen(kde, Tap, x=5.1, y=5.0, modifiers=held)
         assert explorer.selection.tolist() == by_tap
-
-
-def test_forty_quick_moves_never_blank_a_view_and_never_show_a_wrong_state(explore):
-    explorer = explore(datasets.make("moons", n=300, seed=0).X, sigma=0.2, n_clusters=2)
-    state, plot = explorer.session.state, view(explorer, "points").figures()[0]
-    images, spectra, asked = [], [], {0.2}
-    source(plot, "image").on_change("data", lambda attr, old, new: images.append(new["image"]))
-    source(view(explorer, "spectrum").figures()[0], "eigenvalues").on_change(
-        "data", lambda attr, old, new: spectra.append(new["value"])
-    )
-    states = []
-    state.param.watch(
-        lambda event: states.append((event.new.sigma, event.new.outcomes["kde"].graph.sigma)),
-        "result",
-    )
-    for sigma in np.linspace(0.1, 0.6, 40):
-        asked.add(float(sigma))
-        state.choose(sigma=float(sigma))
-        explorer.session.mailbox.drain()
-    settle(explorer)
-    assert state.sigma == explorer.graph.sigma == 0.6
-    assert all(len(image) == 1 and image[0].any() for image in images)
-    assert all(len(values) == 10 for values in spectra)
-    assert all(of_request == of_graph and of_graph in asked for of_request, of_graph in states)
-    np.testing.assert_array_equal(spectra[-1], explorer.spectrum.eigenvalues)
-
-
-def test_dragging_does_what_was_chosen_in_all_plots(explore):
-    explorer = explore(TWO_PAIRS, sigma=1.0)
-    figures = [
-        figure
-        for key in ("points", "compare", "spectral")
-        for figure in view(explorer, key).figures()
-        if figure.select(PanTool)
-    ]
-    assert len(figures) == 2 + 4 + 2
-    assert all(isinstance(figure.toolbar.active_drag, PanTool) for figure in figures)
-    widget(explorer, "Drag").value = "lasso"
-    assert all(isinstance(figure.toolbar.active_drag, LassoSelectTool) for figure in figures)
 
 
 @pytest.mark.parametrize("n_points", [4, MAX_GLYPHS + 1])

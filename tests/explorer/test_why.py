@@ -131,16 +131,7 @@ def test_the_suggested_name_is_given_by_a_click_and_taken_back(why):
     assert not why.use.disabled
 
 
-def test_plots_are_tables_too_and_nothing_is_computed_before_the_view_opens(why, explore):
-    why.pick(numbers_of(why)[2])
-    (card,) = (card for card in why._cards if caption_of(card).title == "kind")
-    caption = caption_of(card)
-    assert caption.summary.startswith("kind: cat: large effect, cat: ")
-    caption.table = True
-    (description,) = [
-        part.content for part in card if getattr(part, "content", "").startswith("<p>")
-    ]
-    assert "Share outside" in description
+def test_nothing_is_computed_before_the_view_opens(explore):
     assert "why" not in explore(X, sigma=1.0, n_clusters=2).views.made
 
 

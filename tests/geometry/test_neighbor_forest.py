@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from kdegraph.geometry.neighbor_forest import (
     LIST_LENGTH,
-    has_many_dimensions,
     keeping_lists,
     near_neighbors,
 )
@@ -93,14 +92,6 @@ def test_points_that_coincide():
     assert (lists.distances[100:300] == 0).all()
     assert (lists.indices[100:300] != np.arange(100, 300)[:, None]).all()
     assert (near_neighbors(np.ones((2500, 30))).distances == 0).all()
-
-
-def test_where_near_neighbors_do_for_nearest():
-    assert has_many_dimensions(np.empty((20_000, 20)))
-    assert not has_many_dimensions(np.empty((15_000, 20)))
-    assert not has_many_dimensions(np.empty((20_000, 19)))
-    assert has_many_dimensions(np.empty((2600, 784)))
-    assert not has_many_dimensions(np.empty((2000, 784)))
 
 
 def test_lists_are_kept_for_an_array_within_a_context_only():

@@ -10,7 +10,7 @@ from kdegraph.geometry.neighbors import nearest, nearest_in_tree
 from kdegraph.geometry.tree import build_tree
 from kdegraph.geometry.tree_search import LANES, squared_gaps
 from kdegraph.runtime.jit import jit
-from promises import check_fractions, check_threads
+from promises import check_threads
 from scipy.spatial import cKDTree
 
 RNG = np.random.default_rng(0)
@@ -111,15 +111,6 @@ def test_queries_in_any_order(share, d):
     np.testing.assert_allclose(distances, np.sort(every, axis=1)[:, :6], atol=1e-7)
     np.testing.assert_array_equal(indices, np.argsort(every, axis=1)[:, :6])
     np.testing.assert_array_equal(indices[:, 0], queries)
-
-
-@pytest.mark.parametrize("k", [20, NEIGHBOR_COSTS.max_list + 1])
-def test_progress_of_a_search(k):
-    X = np.random.default_rng(0).random((4000, 2))
-    fractions = []
-    nearest(X, np.arange(4000), k, fractions.append)
-    check_fractions(fractions)
-    assert fractions[-1] == 1.0
 
 
 @jit

@@ -6,7 +6,7 @@ import oracle
 import pytest
 import scipy.sparse
 from kdegraph.geometry import sparse_points
-from kdegraph.geometry.neighbor_forest import keeping_lists, near_neighbors
+from kdegraph.geometry.neighbor_forest import near_neighbors
 from kdegraph.geometry.neighbors import duplicate_groups, groups_of_identical, nearest
 from kdegraph.geometry.sparse_points import KernelRows, nearest_rows, pair_distances
 from kdegraph.scaled_kernel import kernel_row, pair_kernel
@@ -115,12 +115,3 @@ def test_the_number_of_threads_does_not_matter_and_progress_is_reported():
     fractions = []
     check_threads(lambda: nearest_rows(X, 20, progress=fractions.append), (1, 2))
     check_fractions(fractions[: len(fractions) // 2])
-
-
-def test_lists_are_kept_for_the_very_points_within_a_context():
-    X, _ = sparse()
-    with keeping_lists(X):
-        first = near_neighbors(X)
-        assert near_neighbors(check_points(X, keep_sparse=True)) is first
-        assert near_neighbors(X.copy()) is not first
-    assert near_neighbors(X) is not first

@@ -6,7 +6,7 @@ import pytest
 from kdegraph.geometry.boxes import box_exponents
 from kdegraph.geometry.kernel_functions import KERNELS
 from kdegraph.geometry.tree import LEAF_SIZE, build_tree
-from promises import check_fractions, check_threads
+from promises import check_threads
 
 pytestmark = pytest.mark.nojit
 
@@ -81,12 +81,6 @@ def test_large_tree_does_not_depend_on_threads():
     X[1000:2000] = X[0]
     check(X, build_tree(X), LEAF_SIZE)
     check_threads(lambda: build_tree(X).order)
-
-
-def test_progress_of_a_large_tree():
-    fractions = []
-    build_tree(np.random.default_rng(1).normal(size=(20_000, 3)), progress=fractions.append)
-    check_fractions(fractions)
 
 
 def test_radii():

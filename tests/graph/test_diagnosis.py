@@ -16,7 +16,7 @@ from kdegraph import (
     similarity_graph,
     spectral_clustering,
 )
-from kdegraph.diagnosis import GraphWarning, bandwidth_in_words, many_parts, unequal_columns
+from kdegraph.diagnosis import GraphWarning, many_parts, unequal_columns
 from sklearn.datasets import load_digits, load_iris
 from sklearn.decomposition import TruncatedSVD
 from sklearn.metrics import adjusted_rand_score
@@ -138,14 +138,6 @@ def test_a_sigma_for_which_most_points_are_alone():
     (sentence,) = diagnose(similarity_graph(near + far, sigma=0.1, seed=0))
     assert sentence.startswith("sigma 0.1 is far below the distances between the points: 3 of 5")
     assert "take a larger sigma" in sentence
-
-
-def test_local_bandwidths_in_words():
-    assert bandwidth_in_words(0.25) == "sigma 0.25"
-    assert bandwidth_in_words(np.array([0.5, 0.0123456, 3.0])) == "local bandwidths 0.01235 to 3"
-    X = np.random.default_rng(0).normal(size=(20, 2))
-    (sentence,) = diagnose(similarity_graph(X, sigma=np.linspace(100, 200, 20), seed=0))
-    assert sentence.startswith("local bandwidths 100 to 200 are far above")
 
 
 # ---- parts

@@ -52,26 +52,6 @@ def test_functions_take_graphs_of_networkx():
     assert kdegraph.diagnose(graph, n_clusters=2) == []
 
 
-@pytest.mark.parametrize(
-    ("graph", "message"),
-    [
-        (nx.Graph(), "no vertices"),
-        (nx.path_graph(3, create_using=nx.DiGraph), r"symmetric, but adjacency\[0, 1\]"),
-        (nx.Graph([(0, 1, {"weight": -1.0})]), r"adjacency\[0, 1\] is -1.0"),
-        (nx.Graph([(0, 1, {"weight": "heavy"})]), "weights of the graph must be numbers: .*heavy"),
-        (nx.Graph([(0, 1, {"weight": [1.0]})]), "weights of the graph must be numbers"),
-    ],
-)
-def test_graphs_that_cannot_be_clustered_are_refused(graph, message):
-    with pytest.raises(ValueError, match=message):
-        kdegraph.spectrum(graph, 1)
-
-
-def test_the_class_of_a_graph_is_no_graph():
-    with pytest.raises(TypeError, match="adjacency must be a sparse or dense matrix"):
-        kdegraph.spectrum(nx.Graph, 1)
-
-
 def test_sampled_graphs_become_graphs_of_networkx_and_back():
     for n in (1, 200):
         X = kdegraph.datasets.make("moons", n=200, seed=0).X[:n]

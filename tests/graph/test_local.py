@@ -5,7 +5,6 @@ import oracle
 import pytest
 import scipy.sparse
 from kdegraph import (
-    SimilarityGraph,
     estimate_sigma,
     explain,
     full_graph,
@@ -77,19 +76,6 @@ def test_law(d, alpha, kernel):
     oracle.check_draws(graph.neighbors, exact(X, kernel, sigma, alpha))
 
 
-def test_law_with_bandwidths_of_the_data():
-    """Tight beside wide clusters, bandwidths as users take them, few rounds."""
-    rng = np.random.default_rng(0)
-    part = np.repeat(np.arange(3), [400, 300, 300])
-    X = rng.normal(size=(1000, 2)) * np.array([1.0, 0.05, 0.002])[part, None]
-    X += np.array([[0.0, 0.0], [2.0, 0.0], [2.1, 0.1]])[part]
-    sigma = local_bandwidths(X)
-    W = exact(X, "gaussian", sigma).astype(float)
-    P = W / W.sum(axis=1, keepdims=True)
-    neighbors = similarity_graph(X, sigma=sigma, sampler="near", n_rounds=20, seed=5).neighbors
-    oracle.check_parts(neighbors, P, part)
-
-
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
 def test_weights_are_unbiased(alpha):
     """The mean over many graphs is the matrix: sums of rows, and single weights."""
@@ -153,15 +139,6 @@ def test_the_number_of_threads_does_not_matter():
     check_threads(lambda: tuple(digest(similarity_graph(X, sigma="local", n_rounds=5, seed=0))))
 
 
-def test_local_is_local_bandwidths():
-    X, _ = scattered(2, seed=7)
-    graph = similarity_graph(X, sigma="local", perplexity=8, seed=0)
-    assert np.array_equal(graph.sigma, local_bandwidths(X, perplexity=8))
-    assert graph.n_rounds == 30
-    assert graph.alpha == 0.0
-    assert graph.densities is None
-
-
 @pytest.mark.parametrize("sampler", ["recursive", "rejection"])
 def test_samplers_that_need_one_bandwidth_say_so(sampler):
     X, sigma = scattered(2)
@@ -179,16 +156,6 @@ def test_values_of_one_point_are_explained(kernel):
         for point in (0, 50, 119):
             values = explain.kernel_values(graph, point)
             assert np.allclose(values, W[point], rtol=1e-9, atol=0)
-
-
-def test_first_rounds_are_those_of_the_graph():
-    X, sigma = scattered(2, seed=9)
-    graph = similarity_graph(X, sigma=sigma, alpha=0.5, n_rounds=10, seed=0)
-    assert isinstance(graph, SimilarityGraph)
-    half = explain.adjacency_after(graph, explain.sampling_tree(X), 5)
-    W = exact(X, "gaussian", sigma, 0.5).astype(float)
-    expected = oracle.sampled_weights(graph.neighbors[:, :5], W, "independent")
-    assert np.allclose(half.toarray(), expected, rtol=0.2, atol=0)
 
 
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
@@ -260,3 +227,38 @@ def test_nearest_neighbors_with_weights(kernel):
     expected = exact(X, kernel, sigma).astype(float)
     assert (graph > 0).any()
     assert np.allclose(graph[graph > 0], expected[graph > 0], rtol=1e-11, atol=0)
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "perplexity"), [(12, 2, 11.9), (2, 100, None), (10, 50, None), (30, 1000, None)]
+)
+def test_few_points_and_a_perplexity_of_nearly_all_of_them(n, d, perplexity):
+    """Of so many rounds that the graph is nearly the full one."""
+    X = np.random.default_rng(0).normal(size=(n, d))
+    options = {"sigma": "local", "perplexity": perplexity, "n_rounds": 5000, "eps": 1e-3}
+    graph = similarity_graph(X, seed=0, **options)
+    assert np.array_equal(graph.sigma, local_bandwidths(X, perplexity=perplexity))
+    expected = exact(X, "gaussian", graph.sigma).sum(axis=1).astype(float)
+    assert np.allclose(graph.kernel_degrees, expected, rtol=1e-3, atol=0)
+    assert np.allclose(graph.adjacency.sum(axis=1), expected, rtol=0.02, atol=0)
+
+
+@pytest.mark.parametrize(
+    ("perplexity", "error", "message"),
+    [
+        *((p, ValueError, r"is an effective number .* n = 12; got") for p in (12, 12.5, 1e300)),
+        *((p, ValueError, "perplexity") for p in (0.5, -1, np.nan)),
+        ("5", TypeError, "perplexity"),
+    ],
+)
+def test_a_perplexity_of_all_points_is_refused(perplexity, error, message):
+    with pytest.raises(error, match=message):
+        similarity_graph(np.eye(12, 2), sigma="local", perplexity=perplexity)
+
+
+@pytest.mark.parametrize("n", [1, 2, 30])
+def test_points_that_are_all_equal_have_the_kernel_value_one(n):
+    graph = similarity_graph(np.full((n, 3), 7.0), seed=0, sigma="local", n_rounds=5000)
+    assert graph.sigma.tolist() == [1.0] * n
+    assert (graph.kernel_degrees == n - 1.0).all()
+    assert np.allclose(graph.adjacency.toarray(), 1 - np.eye(n), rtol=1e-9)

@@ -2,14 +2,12 @@
 
 import functools
 import os
-import pkgutil
 import resource
 import runpy
 import signal
 import subprocess
 import sys
 import textwrap
-import threading
 from concurrent.futures import CancelledError
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,11 +18,11 @@ import numpy as np
 import programs
 import pytest
 import scipy.sparse
-from kdegraph import Cancelled, TiledGraph, datasets, similarity_graph
+from kdegraph import TiledGraph, datasets, similarity_graph
 from kdegraph.tiles.folder import Folder
 from pyarrow import parquet
 from sampled import PARAMETERS, assert_same_graph
-from tiled import N, lazy
+from tiled import N, interrupt, lazy
 
 
 def moons(n=N):
@@ -145,10 +143,6 @@ def steps(store):
     return {path.name: path.stat().st_mtime_ns for path in store.iterdir()}
 
 
-class Interrupted(Exception):
-    """Ends the computation of a graph."""
-
-
 # The function of each stage that is called for tile after tile, or block after block.
 FUNCTIONS = {
     "points": "kdegraph.tiles.points._put_rows",
@@ -157,27 +151,18 @@ FUNCTIONS = {
 }
 
 
-def interrupt(store, stage, **parameters):
+def interrupted(store, stage, **parameters):
     """Begin a graph, and stop it at the third tile or block of a stage."""
-    place = FUNCTIONS[stage]
-    function, calls = pkgutil.resolve_name(place), []
-
-    def stopping(*args):
-        calls.append(args)
-        if len(calls) == 3:
-            raise Interrupted
-        return function(*args)
-
-    with pytest.MonkeyPatch.context() as patch, dask.config.set(scheduler="synchronous"):
-        patch.setattr(place, stopping)
-        with pytest.raises(Interrupted):
-            similarity_graph(lazy(moons()), sigma=0.1, store=store, **parameters)
+    interrupt(
+        FUNCTIONS[stage],
+        lambda: similarity_graph(lazy(moons()), sigma=0.1, store=store, **parameters),
+    )
 
 
 @pytest.mark.parametrize("stage", FUNCTIONS)
 def test_an_interrupted_graph_is_completed(stage, tmp_path):
     store = tmp_path / "graph"
-    interrupt(store, stage, seed=3)
+    interrupted(store, stage, seed=3)
     with pytest.raises(ValueError, match="holds no graph that is complete"):
         TiledGraph.load(store)
     before = steps(store)
@@ -188,24 +173,9 @@ def test_an_interrupted_graph_is_completed(stage, tmp_path):
     assert not any("sent" in name or name.startswith(".") for name in after)
 
 
-def test_a_graph_that_is_cancelled_is_completed(tmp_path):
-    store = tmp_path / "graph"
-
-    def progress(stage, fraction):
-        if stage == "samples":
-            raise Cancelled
-
-    with pytest.raises(Cancelled):
-        similarity_graph(lazy(moons()), sigma=0.1, seed=3, store=store, progress=progress)
-    for thread in threading.enumerate():  # the caller is free before the task under way has ended
-        if "similarity_graph" in thread.name:
-            thread.join()
-    complete(store)
-
-
 def test_what_was_being_written_when_a_graph_was_interrupted_is_no_step_of_it(tmp_path):
     store = tmp_path / "graph"
-    interrupt(store, "graph", seed=3)
+    interrupted(store, "graph", seed=3)
     left = [".sent-4-0123456789abcdef.json", ".draws-4.neighbors-0123456789abcdef.npy"]
     for name in left:
         (store / name).touch()
@@ -224,7 +194,7 @@ def test_a_complete_graph_is_not_computed_again(tmp_path):
 
 def test_a_seed_that_was_drawn_is_kept(tmp_path):
     store = tmp_path / "graph"
-    interrupt(store, "samples")
+    interrupted(store, "samples")
     tiled = similarity_graph(lazy(moons()), sigma=0.1, store=store)
     assert_same_bits(tiled, similarity_graph(moons(), sigma=0.1, seed=tiled.seed))
 
@@ -288,7 +258,7 @@ def test_a_scheduler_that_is_lost_is_named(monkeypatch):
 
 def test_what_is_damaged_is_named_and_nothing_is_overwritten(tmp_path):
     store = tmp_path / "graph"
-    interrupt(store, "graph", seed=3)
+    interrupted(store, "graph", seed=3)
     damaged = store / "draws-2.neighbors.npy"
     content = bytearray(damaged.read_bytes())
     content[-7] ^= 1

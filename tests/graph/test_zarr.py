@@ -10,9 +10,8 @@ import pytest
 import scipy.sparse
 import zarr
 from kdegraph import SimilarityGraph, TiledGraph, datasets, similarity_graph, spectral_clustering
-from kdegraph.tiles import from_zarr
 from sampled import assert_same_graph, digest
-from tiled import lazy
+from tiled import interrupt, lazy
 
 MOONS = datasets.make("moons", n=3_000, seed=0).X
 PARAMETERS = {
@@ -118,27 +117,16 @@ def test_an_unpacked_graph_has_the_folder_of_one_made_there(tmp_path):
     assert not list((tmp_path / "unpacked").glob("sent-*"))
 
 
-def test_what_was_unpacked_before_an_interruption_is_not_done_again(
-    five_tiles, tmp_path, monkeypatch
-):
+def test_what_was_unpacked_before_an_interruption_is_not_done_again(five_tiles, tmp_path):
     graph, path = five_tiles
-    join, done = from_zarr._join_tile, []
-
-    def failing(folder, tile):
-        if len(done) == 2:
-            raise KeyboardInterrupt
-        done.append(tmp_path / "graph" / f"rows-{tile}.json")
-        return join(folder, tile)
-
-    monkeypatch.setattr(from_zarr, "_join_tile", failing)
-    with dask.config.set(scheduler="synchronous"), pytest.raises(KeyboardInterrupt):
-        TiledGraph.from_zarr(path, tmp_path / "graph")
+    store = tmp_path / "graph"
+    interrupt("kdegraph.tiles.from_zarr._join_tile", lambda: TiledGraph.from_zarr(path, store))
     with pytest.raises(ValueError, match="holds no graph that is complete"):
-        TiledGraph.load(tmp_path / "graph")
-    before = [file.stat().st_mtime_ns for file in done]
-    monkeypatch.setattr(from_zarr, "_join_tile", join)
-    assert digest(TiledGraph.from_zarr(path, tmp_path / "graph").compute()) == digest(graph)
-    assert [file.stat().st_mtime_ns for file in done] == before
+        TiledGraph.load(store)
+    before = {file: file.stat().st_mtime_ns for file in store.glob("rows-*.json")}
+    assert len(before) == 2
+    assert digest(TiledGraph.from_zarr(path, store).compute()) == digest(graph)
+    assert {file: file.stat().st_mtime_ns for file in before} == before
 
 
 def test_what_cannot_be_unpacked_is_refused(five_tiles, graph, tmp_path):

@@ -59,13 +59,6 @@ def test_a_small_cluster_is_small():
     np.testing.assert_allclose(spread, [1.0, 0.2], rtol=0.2)
 
 
-def test_moons_lie_on_their_half_circles():
-    data = datasets.make("moons", n=300, noise=0, seed=0)
-    upper, lower = data.X[data.y == 0], data.X[data.y == 1]
-    np.testing.assert_allclose(np.hypot(*upper.T), 1)
-    np.testing.assert_allclose(np.hypot(lower[:, 0] - 1, lower[:, 1] - 0.5), 1)
-
-
 def test_knn_falls_apart_on_clumps_and_the_kernel_graph_does_not():
     data = datasets.make("clumps", n=1000, seed=0)
     n_components, _ = connected_components(kdegraph.knn_graph(data.X))

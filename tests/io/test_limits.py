@@ -161,19 +161,6 @@ def test_an_archive_may_have_as_many_files_as_the_limit():
         datasets.load(npz_bytes(**arrays, y=np.zeros(3)), filename="t.npz")
 
 
-def test_cells_with_the_same_text_share_it():
-    text = "x" * 5000
-    files = {
-        "t.csv": b"a,s\n" + f"1,{text}\n".encode() * 50,
-        "t.parquet": parquet_bytes({"a": np.zeros(50), "s": [text] * 50}),
-        "t.npz": npz_bytes(a=np.zeros(50), s=np.array([text] * 50)),
-    }
-    for name, content in files.items():
-        column = datasets.read(content, filename=name).column("s")
-        assert column.values.tolist() == [text] * 50
-        assert len(set(map(id, column.values))) == 1, name
-
-
 def test_a_parquet_file_that_says_it_has_few_rows_is_not_believed():
     def number(value, length):
         """A number as Thrift writes it, seven bits to a byte."""

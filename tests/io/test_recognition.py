@@ -111,11 +111,6 @@ def test_where_nothing_else_is_there_what_is_recognized_is_a_feature(text, featu
     assert csv_table(text).suggested_features == features
 
 
-def test_many_columns_that_are_not_used_are_counted():
-    found = table(x=MEASURED, **{f"c{i}": np.ones(N) for i in range(9)})
-    assert found.to_dataset().description.endswith("'c4' (always the same), 4 more.")
-
-
 def test_dates_of_parquet_keep_their_values():
     moments = [datetime.datetime(2020, 1, 1, 12), None]
     columns = {"day": [datetime.date(2020, 1, 2), None], "moment": moments, "x": [1.0, 2.0]}

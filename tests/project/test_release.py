@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 import yaml
 from packaging.requirements import Requirement
-from PIL import Image
 
 from scripts import build_hooks, release
 
@@ -78,14 +77,6 @@ def test_links_of_the_readme_are_files():
     found = build_hooks.RELATIVE.findall((ROOT / "README.md").read_text())
     assert len(found) > 5
     assert [path for _, _, path in found if not (ROOT / path.partition("#")[0]).exists()] == []
-
-
-def test_the_readme_moves_and_is_short():
-    assert len((ROOT / "README.md").read_text().splitlines()) <= 120
-    picture = ROOT / "docs" / "scales.webp"
-    assert picture.stat().st_size < 1e6
-    with Image.open(picture) as moving:
-        assert moving.n_frames > 20
 
 
 def test_the_recipe_for_conda_requires_what_the_project_does():

@@ -1,32 +1,27 @@
 """Interrupt the public functions at random moments, and check that all still works.
 
-Run as a program, it prints how many interrupts the process has survived::
-
-    python tests/runtime/interrupts.py --count 500
+Run as a program, it prints how many interrupts the process has survived: ``python
+tests/runtime/interrupts.py COUNT SCALE``, for instance of 500 calls with data of 2000 rows.
 
 Ctrl+C in a terminal and the stop button of a notebook raise `KeyboardInterrupt` in the main thread,
 between any two of its instructions, also while it deals with the one before.
 """
 
-import argparse
 import gc
 import os
 import random
 import signal
+import sys
 import threading
 import time
 
 import kdegraph
 import numpy as np
 
-# The largest number of interrupts that follow each other.
-MOST = 3
-# The longest time between two of them, in seconds.
-PAUSE = 0.02
-# The longest time until the first one, in seconds.
-LONGEST = 2.0
-# Bytes that may be lost: a few times the arrays of one call.
-LEAK = 300 * 2**20
+MOST = 3  # interrupts that follow each other
+PAUSE = 0.02  # seconds, the longest time between two of them
+LONGEST = 2.0  # seconds, the longest time until the first one
+LEAK = 300 * 2**20  # bytes that may be lost: a few times the arrays of one call
 
 
 class Interrupts:
@@ -162,18 +157,8 @@ def attack(count, scale, seed):
     return raised
 
 
-def main():
-    """Read the arguments and report."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--count", type=int, default=500, help="calls to interrupt")
-    parser.add_argument("--scale", type=int, default=2000, help="size of the data")
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    raised = attack(options.count, options.scale, options.seed)
-    for name, number in raised.items():
-        print(f"{name:32s} {number}")
-    print(f"survived {sum(raised.values())} interrupts of {options.count} calls")
-
-
 if __name__ == "__main__":
-    main()
+    count, scale = map(int, sys.argv[1:])
+    raised = attack(count, scale, seed=0)
+    print(*(f"{name:32s} {number}" for name, number in raised.items()), sep="\n")
+    print(f"survived {sum(raised.values())} interrupts of {count} calls")

@@ -4,7 +4,6 @@ import threading
 
 import numpy as np
 import scipy.linalg  # noqa: F401  its BLAS is one of those that `limits` finds
-from kdegraph.clustering.rounding import _few_threads
 from kdegraph.runtime.threads import blas_threads
 from kdegraph.spectral.blocks import run_on_chunks
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -54,18 +53,6 @@ def test_any_thread_can_limit_blas_after_another_one():
         thread.join()
         assert limits() == before
     assert set(seen) == {1}
-
-
-def test_blas_keeps_to_one_thread_when_k_means_ends_in_another_thread():
-    with threadpool_limits(3, user_api="blas"):
-        before = limits()
-        other, own = _few_threads(), blas_threads(10)
-        other.__enter__()
-        own.__enter__()
-        other.__exit__(None, None, None)
-        assert set(limits()) == {1}
-        own.__exit__(None, None, None)
-        assert limits() == before
 
 
 def test_blas_stays_in_the_threads_that_multiply_blocks():

@@ -253,14 +253,6 @@ def test_helpers_work_in_the_context_of_the_caller():
     assert seen == {"the caller's"}
 
 
-def test_the_caller_works_alone_where_the_pool_is_closing(monkeypatch):
-    """As when the interpreter ends, or another thread has just changed the number of threads."""
-    closed = ThreadPoolExecutor(2)
-    closed.shutdown()
-    monkeypatch.setattr(threads_module, "_pool", closed)
-    check_items(100, progress=silent)
-
-
 def test_helpers_that_are_busy_elsewhere_are_not_waited_for(monkeypatch):
     pool, leave = ThreadPoolExecutor(1), threading.Event()
     monkeypatch.setattr(threads_module, "_pool", pool)

@@ -1,32 +1,11 @@
 """Reports of stages and of parts of stages; notices."""
 
-import io
-import re
-
 import pytest
-from kdegraph.cli._progress import ProgressLine
 from kdegraph.runtime.progress import (
     StageTimer,
     notices_shown_by,
     notify,
-    partial_progress,
-    stage_progress,
 )
-
-
-def test_parts_of_a_stage_are_scaled():
-    calls = []
-    report = stage_progress(lambda *call: calls.append(call), "samples")
-    part = partial_progress(report, 0.5, 0.75)
-    for fraction in (0.0, 0.5, 1.0):
-        part(fraction)
-    assert calls == [("samples", 0.5), ("samples", 0.625), ("samples", 0.75)]
-
-
-def test_without_a_listener_there_is_no_report():
-    assert stage_progress(None, "samples") is None
-    assert partial_progress(None, 0.0, 1.0) is None
-    assert StageTimer().progress is None
 
 
 def test_a_timer_reports_its_stages():
@@ -66,13 +45,3 @@ def test_notices_are_shown_once_and_can_be_shown_elsewhere(capsys, monkeypatch):
     assert capsys.readouterr() == ("", "one\nthree\n")
     monkeypatch.setattr("sys.stderr", None)
     notify("four")
-
-
-def test_notices_have_a_line_of_their_own_beside_progress(monkeypatch):
-    stream, clock = io.StringIO(), iter([0.0, 1.0])
-    monkeypatch.setattr("time.monotonic", lambda: next(clock))
-    with ProgressLine(stream) as line:
-        line("samples", 0.5)
-        line.say("a notice")
-        line("samples", 0.7)
-    assert re.fullmatch(r"\rsamples .* 50%\ra notice +\n\rsamples .* 70%\r +\r", stream.getvalue())

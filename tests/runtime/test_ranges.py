@@ -43,20 +43,3 @@ def test_ranges_take_as_long_as_they_should(costs, n_threads):
     assert len(too_long) <= 2 * len(set(costs))  # until the size has followed a new cost
     if min(costs) <= LONGEST / 2:  # otherwise each item is a range of its own
         assert len(taken) <= 60 + 2 * sum(costs) * (N_ITEMS / 4) / LONGEST
-
-
-def test_no_range_is_taken_after_a_stop():
-    ranges = WorkRanges(10, 3, 2)
-    assert ranges.take() == (0, 3)
-    ranges.stop()
-    assert ranges.take() is None
-
-
-def test_ranges_of_a_given_size():
-    ranges = WorkRanges(10, 4, 2)
-    taken = []
-    while found := ranges.take():
-        taken.append(found)
-        ranges.finish(*found, 1e-6)
-    assert taken == [(0, 4), (4, 8), (8, 10)]
-    assert ranges.fraction_done == 1.0

@@ -110,6 +110,12 @@ def test_links_are_followed_and_modes_kept(tmp_path):
     assert link.is_symlink()
     assert stat.S_IMODE(target.stat().st_mode) == 0o640
     assert target.stat().st_size > 1000
+    mask = os.umask(0o022)
+    try:
+        GRAPH.save(tmp_path / "new.npz")
+    finally:
+        os.umask(mask)
+    assert stat.S_IMODE((tmp_path / "new.npz").stat().st_mode) == 0o644
 
 
 def test_devices_and_pipes_are_written_to_and_stay(tmp_path):

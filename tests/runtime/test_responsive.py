@@ -31,18 +31,6 @@ def test_responsive_functions_return_and_raise(progress):
     assert answer.__doc__ == "Reports two stages, may fail."
 
 
-def test_responsive_functions_report_everything_in_the_calling_thread():
-    calls = []
-    answer("what", progress=lambda *call: calls.append((threading.get_ident(), *call)))
-    me = threading.get_ident()
-    assert calls == [
-        (me, "thinking", 0.0),
-        (me, "thinking", 1.0),
-        (me, "writing", 0.0),
-        (me, "writing", 1.0),
-    ]
-
-
 def test_cancelling_waits_for_nothing():
     """The work cannot be interrupted until the cancelled caller has left."""
     left, ended = threading.Event(), threading.Event()
@@ -92,36 +80,6 @@ def test_a_nested_function_runs_in_the_thread_of_the_outer_one():
     assert len(set(workers)) == 1
     assert threading.get_ident() not in workers
     assert callers[0] == (threading.get_ident(), "inner", 0.5)
-
-
-def test_a_nested_function_is_cancelled_with_the_outer_one():
-    left, ended = threading.Event(), threading.Event()
-    raised = []
-
-    @responsive
-    def inner(*, progress):
-        progress("inner", 0.5)
-        assert left.wait(60)
-        progress("inner", 1.0)
-
-    @responsive
-    def outer(*, progress):
-        try:
-            inner(progress=progress)
-        except BaseException as error:
-            raised.append(type(error))
-            raise
-        finally:
-            ended.set()
-
-    def progress(stage, fraction):
-        raise kdegraph.Cancelled
-
-    with pytest.raises(kdegraph.Cancelled):
-        outer(progress=progress)
-    left.set()
-    assert ended.wait(60)
-    assert raised == [kdegraph.Cancelled]
 
 
 def test_a_callback_may_call_a_responsive_function():

@@ -1,11 +1,8 @@
 """Large contents are gone through in parts, so that other threads run in between."""
 
-import codecs
-
 import numpy as np
 import pytest
 from kdegraph import datasets
-from kdegraph.io.text import n_lines, to_utf8
 from kdegraph.runtime import slices
 
 ROWS = b"x,y,label\n" + b"".join(b"%d,%d,k%d\n" % (i, i * i % 7, i % 3) for i in range(200))
@@ -16,46 +13,6 @@ def part(monkeypatch):
     """The size of the parts, which is small here."""
     monkeypatch.setattr(slices, "SLICE", 64)
     return 64
-
-
-class Watched(bytes):
-    """Bytes that note the longest range that a method has gone through."""
-
-    longest = 0
-
-    def _note(self, start, stop):
-        stop = len(self) if stop is None else min(stop, len(self))
-        Watched.longest = max(Watched.longest, stop - start)
-
-    def count(self, found, start=0, stop=None):
-        self._note(start, stop)
-        return super().count(found, start, stop)
-
-    def find(self, found, start=0, stop=None):
-        self._note(start, stop)
-        return super().find(found, start, stop)
-
-    def __contains__(self, found):
-        self._note(0, len(self))
-        return super().__contains__(found)
-
-    def __getitem__(self, key):
-        if isinstance(key, slice):
-            self._note(*key.indices(len(self))[:2])
-        return super().__getitem__(key)
-
-    def removeprefix(self, prefix):
-        self._note(0, len(self))
-        return super().removeprefix(prefix)
-
-
-def test_no_call_goes_through_a_whole_text(monkeypatch, part):
-    for head in (b"", codecs.BOM_UTF8, b"# ", codecs.BOM_UTF8 + b"# ", "é,".encode("latin-1")):
-        monkeypatch.setattr(Watched, "longest", 0)
-        text = to_utf8(Watched(head + ROWS), "t.csv")
-        assert text == ("é,".encode() if b"\xe9" in head else b"") + ROWS
-        assert n_lines(Watched(text)) == ROWS.count(b"\n") + 1
-        assert 0 < Watched.longest <= part
 
 
 def test_parts_give_what_the_whole_gives():

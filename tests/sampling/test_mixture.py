@@ -9,7 +9,9 @@ from kdegraph.geometry.kernel_functions import UNDERFLOW
 from kdegraph.geometry.neighbor_forest import NeighborLists
 from kdegraph.sampling import mixture
 from kdegraph.scaled_kernel import kernel_row, pair_kernel
+from kdegraph.validation import check_points
 from promises import check_threads
+from scipy.sparse import csr_array
 from scipy.stats import chi2
 from sklearn.metrics import adjusted_rand_score
 
@@ -82,14 +84,19 @@ def test_draws_follow_the_law(name, bandwidth):
         assert chi2.sf(gaps.sum(), N - 2) > 1e-5
 
 
-@pytest.mark.parametrize("wrong", [0.0, 1.0])
-@pytest.mark.parametrize("bandwidth", ["one", "each"])
-def test_the_matrix_is_unbiased_whatever_is_listed(bandwidth, wrong):
+@pytest.mark.parametrize(
+    ("bandwidth", "wrong", "sparse"),
+    [("one", 0.0, False), ("one", 1.0, False), ("each", 0.3, False), ("one", 0.3, True)],
+)
+def test_the_matrix_is_unbiased_whatever_is_listed(bandwidth, wrong, sparse):
     X, n_rounds, n_graphs = points(), 5, 2000
+    if sparse:
+        X[np.abs(X) < 1] = 0.0
     sigma = bandwidths(bandwidth, X)
     K = kernel_matrix("gaussian", sigma, X)
+    given = check_points(csr_array(X), keep_sparse=True) if sparse else X
     law, _ = mixture.mixture_law(
-        pair_kernel("gaussian", sigma, N), X, lists_of(X, wrong=wrong), n_rounds, 0
+        pair_kernel("gaussian", sigma, N), given, lists_of(X, wrong=wrong), n_rounds, 0
     )
     law.far_total[:] = probabilities(law, K)[1][:, 0]
     total, squares = np.zeros((N, N)), np.zeros((N, N))

@@ -2,9 +2,6 @@
 
 import numpy as np
 import pytest
-from kdegraph.geometry.kernels import Kernel
-from kdegraph.geometry.tree import LEAF_SIZE, build_tree
-from kdegraph.sampling import near
 from kdegraph.sampling.near import BLOCK_SIZE, MAX_COUNTED_SUMS, n_blocks, running_sums, search
 from kdegraph.sampling.near_lists import _rough_difference
 
@@ -51,25 +48,3 @@ def test_the_rough_difference_is_never_too_small_and_hardly_too_large(spread):
         exact = -np.expm1(-(least + spread - least)) * np.exp(-least)
         rough = _rough_difference(least, least + spread)
         assert exact * (1 - 1e-12) <= rough <= 1.23 * exact
-
-
-def test_the_number_of_near_sources_and_the_degree_are_estimated():
-    rng = np.random.default_rng(0)
-    tree = build_tree(rng.random((3000, 2)) + 1e6 * np.arange(30).repeat(100)[:, None])
-    leaf = tree.first_leaf + 7
-    # Each point reaches the 100 points of its group; with this eps all of them are near.
-    of_group = Kernel("gaussian", 30.0), tree, 1e-15
-    n_near, degree = near.estimate_at(leaf, *of_group)
-    assert 100 <= n_near <= 100 + 2 * LEAF_SIZE  # leaves may have points of two groups
-    assert 98.5 < degree < 99
-    assert near.has_few_sources(*of_group, 100 + 2 * LEAF_SIZE)
-    assert not near.has_few_sources(*of_group, 99)
-    all_near = Kernel("gaussian", 1e7), tree, 1e-15
-    assert near.estimate_at(leaf, *all_near)[0] >= 2900
-    assert near.has_few_sources(*all_near, 3000)
-    assert not near.has_few_sources(*all_near, 2900)
-    wide = Kernel("gaussian", 1e9), tree, 0.1
-    n_near, degree = near.estimate_at(leaf, *wide)
-    assert n_near <= 2 * LEAF_SIZE  # all others are in far nodes
-    assert degree == pytest.approx(3000, rel=0.1)
-    assert not near.has_few_sources(*wide, 2500)  # because of the degree

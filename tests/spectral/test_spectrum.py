@@ -8,11 +8,10 @@ import pytest
 import scipy.sparse as sp
 import scipy.sparse.csgraph
 import scipy.sparse.linalg
-from graphs import check_spectrum, complete, cycle, cycle_values, hypercube, separated_blobs
+from graphs import check_spectrum, complete, cycle, hypercube, separated_blobs
 from kdegraph.baselines import full_graph
 from kdegraph.costs import LAPACK_COSTS
 from kdegraph.dispatch import spectrum
-from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
@@ -109,30 +108,12 @@ def test_iterates_on_where_lapack_has_no_room(monkeypatch):
 # LAPACK
 
 
-@pytest.mark.parametrize("n", [3, 6, 300, 500, 2000])
-def test_cycles_have_double_eigenvalues(n):
-    k = min(n, 9)
-    values = cycle_values(n)
-    found = check_spectrum(cycle(n), k, eigenvalues=values)
-    gap = values[1] / 20 if n > 3 else 1e-9  # far tighter than the tolerance
-    assert np.abs(found.eigenvalues - np.sort(values)[:k]).max() < gap
-
-
 @pytest.mark.parametrize("k", [2, 5, 11, 12, 13, 20])
 def test_hypercube_has_binomial_multiplicities(k):
     d = 11
     values = np.repeat(2 * np.arange(d + 1) / d, [math.comb(d, c) for c in range(d + 1)])
     found = check_spectrum(hypercube(d), k, eigenvalues=values)
     assert found.n_products > 0  # by iteration
-
-
-@pytest.mark.parametrize("k", [3, 5, 9, 30])
-def test_torus_has_eigenvalues_of_multiplicity_four(k):
-    m = 30
-    ring, eye = cycle(m), sp.eye_array(m)
-    c = np.cos(2 * np.pi * np.arange(m) / m)
-    values = (1 - (c[:, None] + c) / 2).ravel()
-    check_spectrum(sp.csr_array(sp.kron(ring, eye) + sp.kron(eye, ring)), k, eigenvalues=values)
 
 
 @pytest.mark.parametrize("c", [2, 5, 20])
@@ -159,24 +140,6 @@ def test_thousands_of_components(k):
     assert np.abs(found.eigenvectors.T @ found.eigenvectors - np.eye(k)).max() < 1e-9
     assert found.n_connected_components == 1050
     assert found.isolated.tolist() == list(range(3000, 3050))
-
-
-def test_nearly_disconnected_moons_have_both_leading_eigenvalues():
-    X, _ = make_moons(1000, noise=0.05, random_state=0)
-    K = np.exp(-((X[:, None] - X) ** 2).sum(axis=-1) / 0.1**2)
-    np.fill_diagonal(K, 0)
-    K[K < 1e-10] = 0
-    exact = oracle.eigenvalues(K)
-    assert 0 < exact[1] < 1e-5 < 1e-3 < exact[2]  # one component, two in practice
-    for k in (1, 2, 3, 4, 8):
-        check_spectrum(sp.csr_array(K), k)
-
-
-def test_the_unit_of_the_weights_does_not_matter():
-    A, _ = separated_blobs(600, 2)
-    expected = spectrum(A, 8).eigenvalues
-    for unit in (1e-300, 1e-160, 1e200, 1e305):
-        assert np.abs(spectrum(A * unit, 8).eigenvalues - expected).max() < 1e-7
 
 
 def test_isolated_vertices_are_components_of_their_own():
@@ -242,14 +205,6 @@ def test_larger_components_than_there_are():
             spectrum(complete(5), 1, smallest_component=bad)
 
 
-def test_self_loops_count_in_the_degree():
-    rng = np.random.default_rng(0)
-    W = rng.random((30, 30))
-    check_spectrum(W + W.T, 30)
-    found = check_spectrum(np.diag([1.0, 2.0, 0.0]), 3)
-    assert found.eigenvalues.tolist() == [0, 0, 0]
-
-
 # ---------------------------------------------------------------- graphs with everything at once:
 # up to 20 components of many shapes, some of them twice (repeated eigenvalues), clusters joined by
 # tiny weights (clustered eigenvalues), isolated vertices, and weights over twelve orders of
@@ -300,14 +255,6 @@ def check_numbers(A, c, numbers):
         assert (found.eigenvalues[:c] == 0).all()
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_every_number_of_eigenvalues(seed):
-    with threadpool_limits(1, user_api="blas"):  # more would mostly wait
-        for n in (*range(1, 11), 13, 20, 40):
-            for c in (c for c in (1, 2, 5, 20) if c <= n):
-                check_numbers(assorted(n, c, seed), c, range(1, n + 1))
-
-
 LARGE = [(100, 1), (100, 20), (300, 3), (450, 8), (700, 1), (700, 20), (1500, 5), (2000, 2)]
 
 
@@ -322,31 +269,8 @@ def test_spread_of_numbers_of_eigenvalues(n, c):
 # ---------------------------------------------------------------- input of many kinds
 
 
-def test_formats_and_types_of_weights():
-    A, _ = separated_blobs(420, 2)
-    expected = spectrum(A, 5).eigenvalues
-    for form in ("csr_matrix", "csc_array", "coo_matrix", "lil_array", "dok_array", "bsr_array"):
-        assert np.array_equal(spectrum(getattr(sp, form)(A), 5).eigenvalues, expected)
-    assert np.array_equal(spectrum(A.toarray(), 5).eigenvalues, expected)
-    edges = A > 0
+def test_types_of_weights():
+    edges = separated_blobs(420, 2)[0] > 0
     expected = spectrum(edges.astype(float), 5).eigenvalues
     for dtype in (np.float32, np.int64, bool, np.uint8):
         assert np.array_equal(spectrum(edges.astype(dtype), 5).eigenvalues, expected)
-
-
-def test_explicit_zeros_and_duplicates_are_no_edges_and_the_argument_is_not_changed():
-    A, _ = separated_blobs(420, 2)
-    coo = A.tocoo()
-    rows, columns = np.r_[coo.row, coo.row, 0, 419], np.r_[coo.col, coo.col, 419, 0]
-    data = np.r_[coo.data / 2, coo.data / 2, 0, 0]
-    order = np.lexsort((-columns, rows))  # unsorted within each row
-    indptr = np.r_[0, np.cumsum(np.bincount(rows, minlength=420))]
-    given = sp.csr_array((data[order], columns[order], indptr), shape=(420, 420))
-    kept = given.data.copy(), given.indices.copy(), given.indptr.copy()
-    for array in (given.data, given.indices, given.indptr):
-        array.flags.writeable = False
-    found = spectrum(given, 5)
-    assert found.n_connected_components == 2
-    assert np.abs(found.eigenvalues - spectrum(A, 5).eigenvalues).max() < 1e-10
-    for before, now in zip(kept, (given.data, given.indices, given.indptr), strict=True):
-        assert np.array_equal(before, now)

@@ -1,7 +1,6 @@
 """Starts from coarse graphs and what they may miss; seeds, threads, cancelling."""
 
 import itertools
-from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from unittest import mock
 
@@ -142,11 +141,3 @@ def test_search_for_missed_eigenvectors_that_is_cut_short_is_said():
     assert found.residuals.max() <= 0.5
     assert not found.converged
     assert spectrum(graph, 5, tol=0.5).converged
-
-
-def test_several_python_threads_at_once(sampled):
-    expected = spectrum(sampled, 6)
-    with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda _: spectrum(sampled, 6), range(8)))
-    for other in found:
-        assert np.array_equal(other.eigenvectors, expected.eigenvectors)
