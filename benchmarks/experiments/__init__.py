@@ -8,8 +8,8 @@ from benchmarks.experiment import EXPERIMENTS
 MODULES = (
     "shapes", "sizes", "segmentation", "photographs", "theorem", "densities", "pipelines", "stages",
     "many_dimensions", "texts", "local", "reference_sets", "large_sets", "sigma", "rounds",
-    "automatic", "counting", "spectrum", "samplers", "costs", "randomness", "tiles", "tiled_clusters",
-    "mosaic", "growth", "explorer", "first_use",
+    "automatic", "counting", "spectrum", "samplers", "costs", "randomness", "tiles",
+    "tiled_clusters", "mosaic", "growth", "explorer", "first_use",
 )  # fmt: skip
 
 
