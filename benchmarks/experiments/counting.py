@@ -119,8 +119,8 @@ def _read(sets, name):
 
 
 def from_folder(sets, least):
-    """The names of the sets of a folder, if there is one, in at least so many dimensions."""
-    for path in files(sets) if sets else ():
+    """The names of the sets of a folder in at least so many dimensions."""
+    for path in files(sets):
         name = f"{path.parent.name}/{path.name.partition('.')[0]}"
         X, _ = _read(sets, name)
         if X.shape[1] >= least and np.isfinite(X).all():
@@ -140,11 +140,11 @@ def number_right(rows):
 
 
 @experiment(
-    lambda *, sets=None: grid(set=[*SINGLES, *CLASSES, *from_folder(sets, least=4)]),
+    lambda *, sets: grid(set=[*SINGLES, *CLASSES, *from_folder(sets, least=4)]),
     source="How many clusters: in more than three dimensions numbers are counted in layouts, too.",
     summary=number_right,
 )
-def counting(set, *, sets=None):
+def counting(set, *, sets):
     """The number of clusters in more than three dimensions, with and without layouts.
 
     Single clusters of seven shapes in 4 to 60 dimensions, and sets with classes, which may not be
@@ -165,10 +165,10 @@ def counting(set, *, sets=None):
 
 
 @experiment(
-    lambda *, sets=None: grid(set=["digits", *WIDE, *from_folder(sets, least=51)]),
+    lambda *, sets: grid(set=["digits", *WIDE, *from_folder(sets, least=51)]),
     source="Embeddings: in more than 50 dimensions, clusters are those of 50 principal components.",
 )
-def components(set, *, sets=None):
+def components(set, *, sets):
     """Clusters of points in more than 50 dimensions, by 50 principal components and by all columns.
 
     The number is given; adjusted Rand indices, means of three random states.

@@ -71,6 +71,8 @@ def test_what_was_imported_is_no_garbage_to_be_searched_while_pages_are_served(m
     loop = SimpleNamespace(start=lambda: spared.append(gc.get_freeze_count()))
     server = SimpleNamespace(port=5006, prefix="", start=lambda: None, io_loop=loop)
     monkeypatch.setattr(app, "server_of", lambda *args, **options: server)
+    monkeypatch.setattr(app, "application_of", lambda server: None)
+    monkeypatch.setattr(app, "keep_spare", lambda application: None)
     monkeypatch.setattr(app.process, "start", lambda: None)
     app.serve()
     assert spared[0] > 100_000
