@@ -1,7 +1,7 @@
 from . import datasets
 from .bandwidth import estimate_sigma
 from .baselines import full_graph, knn_graph
-from .clustering.partition import conductance
+from .clustering.conductance import conductance
 from .descriptions import describe_clusters
 from .diagnosis import diagnose
 from .dispatch import spectral_clustering, spectrum

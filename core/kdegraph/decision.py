@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from kdegraph.automatic import count_clusters
 from kdegraph.bandwidth import is_pixel_grid, pixel_sigma
-from kdegraph.clustering.partition import Clustering, conductance
+from kdegraph.clustering.conductance import conductance
+from kdegraph.clustering.partition import Clustering
 from kdegraph.dispatch import spectral_clustering
 from kdegraph.eigengap import Bounds, SuggestedNumber, suggest_n_clusters
 from kdegraph.geometry.neighbor_forest import keeping_lists

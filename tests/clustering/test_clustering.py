@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from graphs import complete
-from kdegraph.clustering.partition import conductance
+from kdegraph.clustering.conductance import conductance
 from kdegraph.dispatch import spectral_clustering, spectrum
 from kdegraph.graph import similarity_graph
 from promises import check_threads

@@ -11,7 +11,7 @@ from kdegraph import (
     spectral_clustering,
 )
 from kdegraph.bandwidth import is_pixel_grid
-from kdegraph.clustering.rounding import embed
+from kdegraph.clustering.embedding import embed
 from kdegraph.dispatch import spectrum
 from kdegraph.local_bandwidth import bandwidths_of_new_points
 from kdegraph.spectral.checked_graph import check_adjacency

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kdegraph.clustering.rounding import embed
+from kdegraph.clustering.embedding import embed
 from kdegraph.geometry.kernel_functions import KERNELS
 from kdegraph.geometry.neighbors import equal_rows, keys_of_rows, query_tree
 from kdegraph.geometry.sparse_points import nearest_rows

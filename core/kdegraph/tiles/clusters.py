@@ -2,15 +2,16 @@
 
 import numpy as np
 
+from kdegraph.clustering.conductance import quotients
+from kdegraph.clustering.embedding import limits, represent
 from kdegraph.clustering.partition import (
     Clustering,
     join_outliers,
     largest_components,
     least_component,
     numbered_by_first_member,
-    quotients,
 )
-from kdegraph.clustering.rounding import choose_rows, extremes, limits, predict, represent
+from kdegraph.clustering.rounding import choose_rows, extremes, predict
 from kdegraph.eigengap import AUTO_EIGENVALUES, suggest_n_clusters
 from kdegraph.geometry.units import unit_scale
 from kdegraph.runtime.progress import partial_progress, stage_progress
