@@ -73,10 +73,14 @@ def test_reports_rise_within_each_stage_and_each_stage_can_be_cancelled(graph, c
         if "eigenvectors" in stages:  # each product with the matrix
             assert [stage for stage, _ in reports].count("eigenvectors") > 10
     for at in stages:
+        reached = []
 
-        def cancel(stage, fraction, at=at):
+        def cancel(stage, fraction, at=at, reached=reached):
             if stage == at:
+                reached.append(at)
                 raise Cancelled(at)
 
-        with pytest.raises(Cancelled, match=at):
+        # Of tiles, a thread that is cancelled by another one may be the first to end.
+        with pytest.raises(Cancelled, match=None if "tree" in stages else at):
             call(graph, progress=cancel)
+        assert reached

@@ -1,5 +1,6 @@
 """The end of commands: errors, warnings, files that exist already, Ctrl+C."""
 
+import io
 import os
 import warnings
 
@@ -8,6 +9,7 @@ import pyarrow.parquet
 import pytest
 from cli.results import start
 from kdegraph import datasets
+from kdegraph.cli._progress import ProgressLine
 
 
 @pytest.mark.parametrize(
@@ -80,6 +82,22 @@ def test_python_m_and_a_file_from_end_to_end(moons):
     assert (process.returncode, out) == (2, "")
     assert err.startswith("Error: Invalid value")
     assert "(see kdegraph cluster --help)" in err
+
+
+def test_the_progress_line_is_redrawn_and_removed(monkeypatch):
+    clock = iter(range(100))
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    stream = io.StringIO()
+    with ProgressLine(stream) as progress:
+        progress("kernel degrees", 0.0)
+        progress("samples", 0.5)
+        progress("samples", 1.7)
+    parts = stream.getvalue().split("\r")
+    assert parts[1].startswith("kernel degrees")
+    assert "50%" in parts[2]
+    assert f"[{'#' * 12}{' ' * 12}]" in parts[2]
+    assert "[" + "#" * 24 + "]" in parts[3]
+    assert parts[-2].strip() == parts[-1] == ""
 
 
 def test_progress_is_shown_on_a_terminal_only(moons):

@@ -212,6 +212,7 @@ BAD_ARGUMENTS = [
         (name, ("nonsense",), ValueError, f"unknown {name} 'nonsense'; choose one of")
         for name in (*NAMED, "kde")
     ),
+    ("seed", ("1", 1.5, True, [1]), TypeError, "seed must be None, a whole number"),
     ("seed", (-1, 2**64), ValueError, r"seed must lie in \[0, 2\*\*64\)"),
     ("kde", (3,), TypeError, "kde must be one of .*int has no method 'fit'"),
     ("kde", (NoSums(),), TypeError, "kde must be one of .*NoSums has no method 'sums'"),
