@@ -40,6 +40,7 @@ from .results import (
     with_agreement,
 )
 
+MAX_NUMBERS = 100  # clusterings whose numbers are remembered
 N_EIGENVALUES = 10  # enough for the eigengap and for k <= 8 without another run of the eigensolver
 
 MANY_DRAWS = 2_000_000  # with more draws in all, a graph of `FEW_ROUNDS` is shown first
@@ -377,7 +378,8 @@ class Pipeline:
         number_of = np.zeros(int(labels.max()) + 1, dtype=found.dtype)
         number_of[labels] = found
         kept = {name: of for name, of in self._numbers.items() if name[0] == dataset.name}
-        self._numbers = {**kept, key: found, same: number_of}
+        newest = {**kept, same: number_of, key: found}
+        self._numbers = dict(list(newest.items())[-MAX_NUMBERS:])
         return found
 
 

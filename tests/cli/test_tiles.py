@@ -62,7 +62,7 @@ REFUSED = {
     "dropna": (("--dropna",), "--dropna does not go with"),
     "noise": (("--noise", 0.9), "--noise does not go with"),
     "scale": (("--scale", "standardize"), "--scale standardize does not go with"),
-    "size": (("--memory-limit", "much"), "'much' is no number of bytes"),
+    "size": (("--memory-limit", "much"), "'much' is not a number of bytes"),
     "output": (("-o", "labels.png"), "must end in"),
     "columns": (("--columns", "0,2"), "numbers from 0 to 1"),
 }

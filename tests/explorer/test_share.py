@@ -273,8 +273,8 @@ def test_large_file_is_referred_to_by_its_checksum(sessions, monkeypatch):
 BAD_FILES = (
     (lambda values: b"words", "not JSON"),
     (lambda values: b"[" * 100_000, "not JSON"),
-    (lambda values: b"[1]", "no session"),
-    (lambda values: {**values, "format": "zip"}, "no session"),
+    (lambda values: b"[1]", "not a session"),
+    (lambda values: {**values, "format": "zip"}, "not a session"),
     (lambda values: {**values, "version": 99}, "version 99"),
     (lambda values: {**values, "choices": 3}, "damaged: choices is 3"),
     (lambda values: {**values, "source": "web"}, "source 'web'"),

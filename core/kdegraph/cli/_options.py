@@ -57,7 +57,7 @@ _OPTIONS = (
     click.option(
         "--id",
         metavar="NAME",
-        help="Column that identifies the rows: it is no feature, and stays in what is written.",
+        help="Column that identifies the rows: it is not a feature, and stays in what is written.",
     ),
     click.option(
         "--dropna", is_flag=True, help="Leave out rows with missing cells (their label is -1)."

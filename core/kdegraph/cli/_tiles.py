@@ -22,7 +22,7 @@ def as_bytes(context, parameter, value):
     except ValueError:
         size = 0
     if size <= 0:
-        raise click.BadParameter(f"{value!r} is no number of bytes, such as 4GB.")
+        raise click.BadParameter(f"{value!r} is not a number of bytes, such as 4GB.")
     return size
 
 

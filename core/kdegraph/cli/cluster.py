@@ -179,7 +179,7 @@ def _agreement(found, labels, options):
     score = round(agreement, 3) + 0.0  # no minus before a zero
     text = f"{score:.3f} (adjusted Rand index with column {found.label!r})"
     if options.label is None:
-        text += ", which is no feature unless --columns names it"
+        text += ", which is not a feature unless --columns names it"
     return agreement, text
 
 

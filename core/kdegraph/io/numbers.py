@@ -59,7 +59,7 @@ def numbers_of(texts, decimal="."):
     Returns
     -------
     pyarrow array of float64
-        Null for a text that is no number, or has another unit than most: in a column of dollars,
+        Null for a text that is not a number, or has another unit than most: in a column of dollars,
         euros would count as dollars.
     """
     found = _read(texts, decimal)

@@ -55,14 +55,14 @@ def read(session, content) -> Snapshot:
     ):
         if (found := sum(_count(content, sign) for sign in signs)) > limit:
             limited = f"{found:,} {what}, the limit is {limit:,}"
-            raise ValueError(f"the file is no session: it has {limited}; {SESSION_ADVICE}")
+            raise ValueError(f"the file is not a session: it has {limited}; {SESSION_ADVICE}")
     text, encoded = _split(content)
     try:
         values = json.loads(text)
     except (ValueError, RecursionError):
-        raise ValueError(f"the file is no session: it is not JSON; {SESSION_ADVICE}") from None
+        raise ValueError(f"the file is not a session: it is not JSON; {SESSION_ADVICE}") from None
     if not isinstance(values, dict) or values.get("format") != FORMAT:
-        raise ValueError(f"the file is no session of the explorer; {SESSION_ADVICE}")
+        raise ValueError(f"the file is not a session of the explorer; {SESSION_ADVICE}")
     if values.get("version") != VERSION:
         found = quoted(values.get("version"))
         raise ValueError(
