@@ -10,6 +10,7 @@ from kdegraph.automatic import count_clusters
 from kdegraph.geometry import neighbor_forest
 from kdegraph.geometry.neighbor_forest import NeighborLists
 from kdegraph.geometry.sparse_points import nearest_rows
+from kdegraph.scaled_kernel import kernel_blocks
 from kdegraph.validation import SparsePoints, check_points
 from sklearn.metrics import adjusted_rand_score
 from test_arguments import DAMAGES, damaged
@@ -98,6 +99,19 @@ def test_bandwidths_and_other_graphs_are_those_of_dense_points(dense, metric):
         found, expected = (kdegraph.knn_graph(Z, 7, metric=metric, **options) for Z in (X, dense))
         np.testing.assert_array_equal(found.indices, expected.indices)
         np.testing.assert_allclose(found.data, expected.data, rtol=1e-9)
+
+
+def test_new_points_have_their_own_bandwidths_in_every_block():
+    rng = np.random.default_rng(0)
+    known, new = rng.random((2, 1_500, 3))
+    bandwidths, own = rng.uniform(0.5, 2.0, size=(2, 1_500))
+    wide = (np.hstack([Z, np.zeros((1_500, 100))]) for Z in (known, new))
+    X, queries = (check_points(scipy.sparse.csr_array(Z), keep_sparse=True) for Z in wide)
+    blocks = list(kernel_blocks("gaussian", bandwidths, X, queries, own))
+    assert len(blocks) > 1
+    squares = np.square(new[:, None] - known).sum(axis=2)
+    expected = np.exp(-squares / np.outer(own, bandwidths))
+    np.testing.assert_allclose(np.concatenate(blocks), expected, rtol=1e-9)
 
 
 def test_topics_are_found_and_predicted():

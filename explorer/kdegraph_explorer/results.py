@@ -1,10 +1,11 @@
 """Describe a computation: what to compute, how far each stage is, and the results."""
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from kdegraph.datasets import Dataset
-from kdegraph.decision import Vote
+from kdegraph.decision import SURE, Vote
 from kdegraph.validation import LOCAL_WORDS
 
 from .edits import applied, number_of, numbers_in
@@ -201,6 +202,11 @@ class Outcome:
         found[computed.colors] = self.vote.stability[computed.labels]
         found[list(self.edited)] = np.nan
         return found
+
+    @cached_property
+    def doubtful(self):
+        """Return whether each point is in doubt, (n,) bool; None where that is not known."""
+        return None if self.vote is None else self.vote.probabilities < SURE
 
     @property
     def clusters(self):

@@ -140,6 +140,11 @@ class State(param.Parameterized):
         doc="Clusters that were merged or split, such as ['merge', '0-5,7'] or "
         "['split', '0-3', '4-5'], with the rows of their points.",
     )
+    fade = param.Boolean(
+        default=True,
+        label="Fade doubtful points",
+        doc="Draw points pale that change their cluster from one sampled graph to another.",
+    )
     show_edges = param.Boolean(
         default=True,
         label="Edges",
@@ -265,6 +270,7 @@ class State(param.Parameterized):
         "point_opacity",
         "cluster_names",
         "edits",
+        "fade",
         "show_edges",
         "edges",
         "segments",

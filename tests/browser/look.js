@@ -88,9 +88,11 @@ window.look = (() => {
         return `the edges of the ${graph} are not drawn`
     // Where points are many, they are part of the image and there are no colors.
     const colors = columns("KDE graph: points and edges", "color").at(-1) ?? []
-    const colored = colors.length === points && new Set(colors).size === clusters
+    // Those of doubtful points are paler: only the opacity differs.
+    const shown = new Set(colors.map(color => color >>> 8)).size
+    const colored = colors.length === points && shown === clusters
     const drawn = colors.length === 0 || colored
-    return drawn ? "" : `the points have ${new Set(colors).size} colors, not ${clusters}`
+    return drawn ? "" : `the points have ${shown} colors, not ${clusters}`
   }
 
   // Waits until there is a complete result and nothing is computed, sent or drawn any more; says

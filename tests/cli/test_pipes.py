@@ -127,9 +127,7 @@ def test_columns_that_are_no_features_are_told(run, tmp_path):
     assert "200 points, 1 columns" in result.stdout
     told = "not used     'Target' (named like a label), 'kind' (text), 'who' (an identifier); "
     assert told + "named with --columns they are used, text with --categories\n" in result.stdout
-    told = (
-        "1.000 (adjusted Rand index with column 'species'), which is not a feature"
-    )
+    told = "1.000 (adjusted Rand index with column 'species'), which is not a feature"
     assert told in result.stdout
     result = run("cluster", "t.csv", "-k", 2, "--columns", "x,Target,species")
     assert "200 points, 3 columns" in result.stdout

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from bokeh.models import GlyphRenderer, Plot
 from explorer_actions import put
-from explorer_objects import image, view
+from explorer_objects import image, source, view
 from kdegraph import datasets
-from kdegraph_explorer.drawing.raster import draw
+from kdegraph_explorer.drawing.painter import MAX_GLYPHS
+from kdegraph_explorer.drawing.raster import PALE, draw
 from kdegraph_explorer.exports import html_page, still
 from kdegraph_explorer.exports.figure import draw as draw_figure
 from kdegraph_explorer.views.color import PointStyle
@@ -114,3 +115,32 @@ def test_density_shows_at_a_million_points():
     left, right = drawn[20:-20, 20:180].mean(), drawn[20:-20, 220:380].mean()
     assert left > 1.7 * right
     assert 0.05 < right < left < 0.95
+
+
+@pytest.mark.parametrize("n", [600, 5_000])  # drawn by the browser, and in the image
+def test_doubtful_points_are_pale(explore, n):
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(n, 2)) + np.repeat([[0.0, 0.0], [2.8, 0.0]], n // 2, axis=0)
+    explorer = explore(points)
+    put(explorer, view="points", show_edges=False)
+    doubtful = explorer.session.state.outcome("kde").doubtful
+    assert 0 < doubtful.sum() < n / 2
+    kde, knn = view(explorer, "points").figures()[:2]
+
+    def ink(figure):
+        """The opacity of each point, or of all."""
+        if n > MAX_GLYPHS:
+            return opacity_of(image(figure)).sum()
+        return (source(figure, "points").data["color"] & 255) / 255
+
+    pale, others = ink(kde), ink(knn)
+    put(explorer, fade=False)
+    plain = ink(kde)
+    np.testing.assert_array_equal(ink(knn), others)  # its clusters are not known to be in doubt
+    if n > MAX_GLYPHS:
+        assert pale < plain
+    else:
+        np.testing.assert_allclose(pale, np.where(doubtful, PALE, plain), atol=0.01)
+    put(explorer, fade=True, color="column:x1")  # these colors are of no cluster
+    assert explorer.session.state.coloring is not None
+    np.testing.assert_array_equal(ink(kde) if n <= MAX_GLYPHS else plain, plain)

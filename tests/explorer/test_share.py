@@ -146,6 +146,7 @@ def of_generated(session):
         color="column:z",
         point_size=0.5,
         point_opacity=0.4,
+        fade=False,
         selection=np.array([2, 7]),
     )
 

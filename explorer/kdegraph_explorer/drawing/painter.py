@@ -7,7 +7,7 @@ import numpy as np
 from ..coloring import Coloring
 from .edges import chosen_edges
 from .palette import cluster_colors, packed
-from .raster import draw
+from .raster import PALE, draw
 
 FADED = 0.15  # factor of the opacity of points that are not selected while others are
 # Up to this number the browser draws the points, sharp at every zoom. More are part of the image.
@@ -42,7 +42,7 @@ class Scene:
     Unless the `selection` is empty, all other points fade, and only its edges are drawn; `edges` is
     "all", "strongest", or "selection". A `coloring` replaces `colors`. `names` are written on
     clusters, by their numbers in `colors`. `size` and `opacity` are factors of the radius of the
-    points, and of their opacity.
+    points, and of their opacity. `doubtful` points, an (n,) bool array, are pale.
     """
 
     positions: np.ndarray
@@ -55,6 +55,7 @@ class Scene:
     names: dict = field(default_factory=dict)
     size: float = 1.0
     opacity: float = 1.0
+    doubtful: np.ndarray | None = None
 
     @property
     def as_glyphs(self):
@@ -107,6 +108,7 @@ class Painter:
             scene.edges,
             scene.coloring,
             None if scene.as_glyphs else (scene.size, scene.opacity),
+            scene.doubtful,
         )
         if not self._changed("image", key):
             return Layers()
@@ -125,6 +127,7 @@ class Painter:
             edges=edges,
             radius=radius,
             opacity=scene.opacity,
+            pale=scene.doubtful,
             above=scene.edges == "strongest",
         )
         return Layers(image=image)
@@ -135,9 +138,13 @@ class Painter:
         return scene.positions if scene.as_glyphs else scene.positions[:0]
 
     def _glyph_colors(self, scene, colors, palette):
-        if not self._changed("colors", (scene.positions, scene.colors, scene.coloring)):
+        key = (scene.positions, scene.colors, scene.coloring, scene.doubtful)
+        if not self._changed("colors", key):
             return None
-        return packed(palette[colors]) if scene.as_glyphs else np.empty(0, dtype=np.uint32)
+        if not scene.as_glyphs:
+            return np.empty(0, dtype=np.uint32)
+        alpha = 255 if scene.doubtful is None else np.where(scene.doubtful, int(255 * PALE), 255)
+        return packed(palette[colors], alpha)
 
     def _names(self, scene):
         if not self._changed("names", (scene.positions, scene.colors, scene.names)):

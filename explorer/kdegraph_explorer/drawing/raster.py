@@ -11,9 +11,20 @@ width): red, green and blue, multiplied by the opacity, and the opacity.
 import numpy as np
 from kdegraph.runtime.jit import jit
 
+PALE = 0.3  # opacity of pale points, as a share of that of others
+
 
 def draw(
-    viewport, positions, colors, palette, *, edges=None, radius=None, opacity=1.0, above=False
+    viewport,
+    positions,
+    colors,
+    palette,
+    *,
+    edges=None,
+    radius=None,
+    opacity=1.0,
+    pale=None,
+    above=False,
 ):
     """Draw edges and points as an image.
 
@@ -33,6 +44,8 @@ def draw(
         Where they are crowded they are translucent, so that their density shows.
     opacity : float
         A factor of the opacity of the points.
+    pale : (n,) bool array, optional
+        Points that are drawn with less ink than others.
     above : bool
         Whether the edges lie above the points, which then have the neutral color.
 
@@ -57,6 +70,8 @@ def draw(
         full = max(1.2, 1.1 * float(inked.mean())) if inked.size else 1.0
         _lay_over(image, ink, 0.8 * (1 - np.exp(ink[:, 3] / -full)))
     if radius is not None and not above:
+        if pale is not None:
+            colors, inks = colors + len(inks) * pale, np.vstack([inks, np.float32(PALE) * inks])
         _lay_points(image, x, y, colors, inks, radius, opacity)
     return _packed(image)
 

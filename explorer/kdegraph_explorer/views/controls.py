@@ -411,22 +411,26 @@ class DisplayControls(Part):
         self._axes = column(*self._choices.values())
         self._overlay = column(control(self.state, "segments"), control(self.state, "overlay"))
         self._which = control(self.state, "edges")
+        self._fade = control(self.state, "fade")
         self.widgets = {}
         self._body = group(
             "Display",
             self._overlay,  # first, as photographs open with it
             row(control(self.state, "show_edges"), toggle(self.state, "drag")),
             self._which,
+            self._fade,
             self._axes,
         )
         self.state.param.watch(
-            lambda *events: self._update(), ["shown", "horizontal", "vertical", "show_edges"]
+            lambda *events: self._update(),
+            ["shown", "result", "horizontal", "vertical", "show_edges"],
         )
         self._update()
 
     def _update(self):
-        dataset = self.state.shown
+        dataset, outcome = self.state.shown, self.state.outcome("kde")
         self._which.visible = self.state.show_edges
+        self._fade.visible = outcome is not None and outcome.vote is not None
         self._axes.visible = dataset is not None and len(axes(dataset)) > 2
         self._overlay.visible = dataset is not None and dataset.image is not None
         if dataset is not None:

@@ -19,7 +19,7 @@ EMPTY = "kg-empty"  # the CSS class of a plot before it is first painted
 # The parameters of the state that decide how `LinkedPlots` look.
 PLOTTED = (
     *("shown", "result", "selection", "horizontal", "vertical", "show_edges", "edges"),
-    *("coloring", "written", "point_size", "point_opacity"),
+    *("coloring", "written", "point_size", "point_opacity", "fade"),
 )
 
 
@@ -29,6 +29,17 @@ def graph_and_clusters(state, method):
     if outcome is None:
         return None, None
     return outcome.adjacency if state.show_edges else None, outcome.colors
+
+
+def doubtful_points(state, clusters):
+    """Return which points are to fade, (n,) bool, or None for none of them.
+
+    They are those in doubt if the `clusters` are those of the KDE graph, and the colors show them.
+    """
+    outcome = state.outcome("kde")
+    if outcome is None or outcome.colors is not clusters or state.coloring is not None:
+        return None
+    return outcome.doubtful if state.fade else None
 
 
 def clusters_without_edges(state, key):
@@ -119,12 +130,12 @@ class LinkedPlots:
         if self._colored:
             look = (state.coloring, state.written, state.point_size, state.point_opacity)
         shared = (state.selection, state.edges, *look)
-        self._job.request(
-            {
-                key: Scene(self.positions, viewport, *self._graphs(key), *shared)
-                for key in self._plots
-            }
-        )
+        scenes = {}
+        for key in self._plots:
+            edges, clusters = self._graphs(key)
+            pale = doubtful_points(state, clusters)
+            scenes[key] = Scene(self.positions, viewport, edges, clusters, *shared, doubtful=pale)
+        self._job.request(scenes)
 
     def _paint(self, scenes, progress, publish):
         """Paint the scenes, in the worker.
