@@ -12,6 +12,7 @@ from bokeh.settings import settings
 
 from . import process
 from .explorer import Explorer
+from .limits import limits
 from .patches.bokeh import application_of
 from .patches.panel import forget
 from .serving.access import Access, chooses_session, read_password
@@ -134,7 +135,7 @@ def serve(
     Raises
     ------
     ValueError
-        If an argument is not of this form.
+        If an argument or a variable of `limits` is not of this form.
     """
     if token and password_file is not None:
         raise ValueError("--token: cannot be given with --password-file, which asks for that")
@@ -155,7 +156,8 @@ def serve(
     print(f"{words}\n{place.who(server, access, named)}", flush=True)  # noqa: T201
     if show:
         server.io_loop.add_callback(webbrowser.open, access.invitation(address, once=True))
-    keep_spare(application_of(server))
+    if limits().sessions is None:  # a session that nobody uses yet would count
+        keep_spare(application_of(server))
     with process.sparing_old_objects():
         server.start()
         server.io_loop.start()

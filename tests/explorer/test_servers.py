@@ -15,8 +15,10 @@ import pytest
 from bokeh.util.token import get_session_id
 from browser.conftest import free_port, wait_for
 from explorer_actions import PATIENCE
+from kdegraph_explorer import limits
+from kdegraph_explorer.limits import Limits
 from kdegraph_explorer.patches.bokeh import application_of
-from kdegraph_explorer.serving import servers, spare
+from kdegraph_explorer.serving import access, servers, spare
 from kdegraph_explorer.serving.access import Access
 from kdegraph_explorer.serving.servers import LOCAL
 
@@ -170,6 +172,33 @@ def test_a_session_is_ready_for_the_next_page_without_choices():
         tokens += [load(port, "/kdegraph/"), load(port, "/kdegraph/")]
         assert next_is_made()  # for the second one
     assert len(set(map(get_session_id, tokens))) == len(tokens)
+
+
+def test_one_session_too_many_sees_a_page_that_says_so(monkeypatch):
+    monkeypatch.setattr(access, "limits", lambda: Limits(sessions=1))
+    monkeypatch.setattr(limits, "limits", lambda: Limits(sessions=1))
+
+    def status(port):
+        request = f"GET / HTTP/1.1\r\nConnection: close\r\n{HEAD}\r\n"
+        with connection(port, request) as client:
+            head, _, page = read_to_the_end(client).decode().partition("\r\n\r\n")
+        code = int(head.split()[1])
+        assert ("Retry-After" in head) == (code == 503)
+        return code, page
+
+    ends = {
+        "unused_session_lifetime_milliseconds": 500,
+        "check_unused_sessions_milliseconds": 100,
+    }
+    with serving(pn.Column, **ends) as port:
+        assert status(port)[0] == 200
+        code, page = status(port)
+        assert code == 503
+        assert "KDEGRAPH_MAX_SESSIONS" in page
+        until = time.monotonic() + PATIENCE
+        while status(port)[0] == 503:
+            assert time.monotonic() < until
+            time.sleep(0.1)
 
 
 def test_panel_serve_ends_a_page_that_has_vanished(pytestconfig, tmp_path):

@@ -7,6 +7,7 @@ import numpy as np
 from kdegraph import knn_graph, similarity_graph, spectral_clustering, spectrum
 from kdegraph.clustering import vertices_in_clusters
 
+from ..limits import check
 from ..pipeline import N_EIGENVALUES, TOLERANCE, sparse_full_graph
 
 # Numbers of points that are timed, in the order of an experiment.
@@ -70,6 +71,7 @@ def measure(series, progress, publish):
             progress(f"{n:,} points, {method}: {stage}", done)
 
         report("points", 0.0)
+        check("points", n, "the next size has", "measure up to fewer points")
         timings.append(_timed(method, series, series.points(n), report))
         publish(list(timings))
     return timings

@@ -19,6 +19,7 @@ from tornado.routing import Matcher, PathMatches, Rule
 from tornado.web import ErrorHandler, RequestHandler, create_signed_value, decode_signed_value
 
 from ..assets import icon, style_sheet, template
+from ..limits import limits, words
 from .origins import Origins
 from .user_secret import readable_by_others
 
@@ -146,6 +147,8 @@ class Access:
             cookie = Cookie(f"kdegraph-{port}", prefix, self.key("cookie"))
             target = {"access": self, "cookie": cookie}
             rules.append(Rule(Stranger(**target), Entrance, target))
+        if limits().sessions is not None:
+            rules.append(Rule(Full(application), Busy))
         application.add_handlers(".*", rules)  # they come before the handlers that are there
 
 
@@ -242,6 +245,19 @@ class Stranger(Matcher):
         return None if known and not in_address and request.method != "POST" else {}
 
 
+class Full(Matcher):
+    """Match requests for the page while there are as many sessions as the server may have."""
+
+    def __init__(self, application):
+        self._application, self._page = application, f"{application.prefix}/"
+
+    def match(self, request):
+        contexts = self._application.applications.values()
+        n_sessions = sum(len(list(context.sessions)) for context in contexts)
+        is_full = request.path == self._page and n_sessions >= limits().sessions
+        return {} if is_full else None
+
+
 class Health(RequestHandler):
     """Answer that the server is alive, and nothing else, to anybody: containers and proxies ask
     without a cookie, and by any name.
@@ -275,6 +291,15 @@ class Refusal(PlainPage):
 
     def prepare(self):
         self.show(403, text=self._why)
+
+
+class Busy(PlainPage):
+    """Ask to come back when there are fewer sessions: one ends soon after its page was closed."""
+
+    def prepare(self):
+        self.set_header("Retry-After", 60)
+        sentence = f"All sessions are taken: {words('sessions')}."
+        self.show(503, text=f"{sentence} Open the page again in a minute.")
 
 
 class Entrance(PlainPage):
