@@ -9,7 +9,7 @@ MODULES = (
     "shapes", "sizes", "segmentation", "photographs", "theorem", "densities", "pipelines", "stages",
     "many_dimensions", "texts", "local", "reference_sets", "large_sets", "sigma", "rounds",
     "automatic", "counting", "spectrum", "samplers", "costs", "randomness", "tiles",
-    "tiled_clusters", "mosaic", "growth", "explorer", "first_use",
+    "tiled_clusters", "mosaic", "growth", "explorer", "server_load", "first_use",
 )  # fmt: skip
 
 

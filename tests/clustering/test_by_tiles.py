@@ -4,6 +4,7 @@ however often they are interrupted.
 
 import concurrent.futures
 import multiprocessing
+from types import SimpleNamespace
 
 import dask
 import dask.array as da
@@ -11,6 +12,7 @@ import kdegraph
 import numpy as np
 import pytest
 from kdegraph import TiledGraph, datasets, similarity_graph, spectral_clustering, spectrum
+from kdegraph.tiles import matrix
 from sklearn.metrics import adjusted_rand_score
 from tiled import N, interrupt, lazy, rings, touching, with_outliers
 
@@ -104,6 +106,15 @@ def test_labels_do_not_depend_on_who_computes_them():
         of_processes = spectral_clustering(tiled, 3, seed=0).labels.compute()
     of_threads = spectral_clustering(similarity_graph(lazy(X), **CONNECTED), 3, seed=0).labels
     np.testing.assert_array_equal(of_threads.compute(), of_processes)
+
+
+def test_a_node_has_vertices_of_one_run_and_one_component():
+    component = np.random.default_rng(0).integers(0, 3, 50)
+    folder = SimpleNamespace(read=lambda step, name: component)
+    nodes = matrix._number_nodes(folder, np.array([0, 20, 35, 50]))
+    run = np.repeat([0, 1, 2], [20, 15, 15])
+    assert sorted(set(nodes)) == list(range(9))
+    assert len(set(zip(nodes, run, component, strict=True))) == 9
 
 
 # ---------------------------------------------------------------- interruptions
