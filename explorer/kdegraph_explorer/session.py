@@ -91,6 +91,13 @@ class Session:
         self._unloaded = False  # whether loading data was cancelled
         self._started = False
         self.settling = False
+        self._follow(sources)
+        self.judge = Judge(self)
+        self.cartographer = Cartographer(self)
+        self.history = History(self)
+
+    def _follow(self, sources):
+        """Follow the choices of the user, of the state and of the sources."""
         self.state.param.watch(lambda *events: self._request(), [*State.CHOICES, "extra_methods"])
         self.state.param.watch(lambda event: self._changed(event.new), "source")
         for source in sources:
@@ -100,9 +107,6 @@ class Session:
         self.state.param.watch(lambda *events: self._update_busy(), ["result", "shown"])
         # With this precedence, after the views.
         self.state.param.watch(lambda event: self._look(), "shown", precedence=1)
-        self.judge = Judge(self)
-        self.cartographer = Cartographer(self)
-        self.history = History(self)
 
     def latest(self, work, timed=True, **callbacks):
         """Return a `Latest` job that ends with the session; if `timed`, limit its seconds."""
