@@ -13,6 +13,7 @@ from benchmarks.experiment import experiment
 
 SESSION_ENDS = 90  # seconds after the last visit in which its session ends
 EVERY = 2.0  # seconds between two looks at the memory
+SOON = 10_000  # milliseconds
 MOVES = 12  # of a slider, in a visit
 ENDINGS = ("close", "lose the network", "crash")
 CALM = ("crash", "net::ERR_INTERNET_DISCONNECTED")  # what the browser says of the endings
@@ -47,9 +48,7 @@ async def visit(browser, address, number, faults):
     for _ in range(MOVES):
         await slider.press(rng.choice(["ArrowLeft", "ArrowRight"]))
         await page.wait_for_timeout(rng.uniform(100, 1_500))
-    found = await status.inner_text()
-    if own not in found:
-        faults.append(f"session {number} shows {found!r}")
+    await status.filter(has_text=own).wait_for(timeout=SOON)  # and not the table of another
     ending = rng.choice(ENDINGS)
     if ending == "lose the network":
         await context.set_offline(True)
@@ -134,13 +133,14 @@ def server_load(sessions, at_once, minutes):
         faults, memory, before, after = asyncio.run(run)
         log = Path(f"/proc/{process.pid}/fd/1").read_text()
     faults = [fault for fault in faults if not any(word in fault for word in CALM)]
-    for fault in faults:
-        print(fault)  # noqa: T201
+    errors = [line for line in log.splitlines() if "Error" in line or "ERROR" in line]
+    for line in faults + errors:
+        print(line)  # noqa: T201
     seconds, used = memory.T
     third = seconds > seconds[-1] / 3
     return {
         "faults": len(faults),
-        "lines of errors": sum("Error" in line or "ERROR" in line for line in log.splitlines()),
+        "lines of errors": len(errors),
         "threads before": before[0],
         "threads after": after[0],
         "descriptors before": before[1],
