@@ -21,6 +21,7 @@ from kdegraph_explorer.patches.bokeh import application_of
 from kdegraph_explorer.serving import access, servers, spare
 from kdegraph_explorer.serving.access import Access
 from kdegraph_explorer.serving.servers import LOCAL
+from tornado.websocket import WebSocketClosedError
 
 SOON = 0.5  # seconds
 HEAD = "Host: localhost:{port}\r\nOrigin: http://localhost:{port}\r\n"
@@ -199,6 +200,15 @@ def test_one_session_too_many_sees_a_page_that_says_so(monkeypatch):
         while status(port)[0] == 503:
             assert time.monotonic() < until
             time.sleep(0.1)
+
+
+@pytest.mark.usefixtures("port")
+def test_a_message_to_a_closed_page_is_no_line_of_the_log(caplog):
+    loop = asyncio.new_event_loop()
+    for error in (WebSocketClosedError(), ValueError("of ours")):
+        loop.call_exception_handler({"message": "never retrieved", "exception": error})
+    loop.close()
+    assert [record.exc_info[0] for record in caplog.records] == [ValueError]
 
 
 def test_panel_serve_ends_a_page_that_has_vanished(pytestconfig, tmp_path):

@@ -1,6 +1,7 @@
 """Make servers of pages."""
 
 import ipaddress
+import logging
 import re
 import secrets
 import socket
@@ -11,6 +12,7 @@ from bokeh.settings import settings
 from bokeh.util.token import generate_session_id
 from tornado.routing import AnyMatches, Router, Rule
 from tornado.web import OutputTransform
+from tornado.websocket import WebSocketClosedError
 
 from ..patches.bokeh import application_of
 from .origins import LOOPBACK, Origin, in_address
@@ -41,6 +43,13 @@ class Headers(OutputTransform):
         return status_code, headers, chunk
 
 
+def is_fault(record):
+    """Return whether a line of the log is of a fault, and not of a page that was closed while a
+    message was on its way to it.
+    """
+    return not (record.exc_info and isinstance(record.exc_info[1], WebSocketClosedError))
+
+
 def server_of(page, access, one_session=False, **options):
     """Make a server, which is not started yet.
 
@@ -49,6 +58,7 @@ def server_of(page, access, one_session=False, **options):
     same document. `options` are those of `panel.serve`.
     """
     settings.perform_document_validation = False  # each page would wait for it
+    logging.getLogger("asyncio").addFilter(is_fault)
     key = access.key("sessions")
     server = pn.serve(
         {"/": page},
