@@ -14,6 +14,7 @@ from . import process
 from .explorer import Explorer
 from .patches.panel import forget
 from .serving.access import Access, chooses_session, read_password
+from .serving.limits import limits
 from .serving.origins import Origins, read_origin
 from .serving.page import STYLE, page_of, take_files_from_the_server
 from .serving.servers import LOCAL, Place, read_prefix, server_of
@@ -136,6 +137,7 @@ def serve(
     """
     if token and password_file is not None:
         raise ValueError("--token: cannot be given with --password-file, which asks for that")
+    limits()  # says at once if one is wrong
     place = Place(host)
     named = [read_origin(text) for text in allow_origin]
     access = Access(

@@ -4,6 +4,7 @@ import threading
 from contextlib import contextmanager
 from dataclasses import replace
 
+from kdegraph import Deadline
 from kdegraph.automatic import count_clusters
 
 from . import process
@@ -15,6 +16,7 @@ from .jobs import Latest, Mailbox
 from .pipeline import Pipeline
 from .projection import axes, prepare
 from .results import FIRST_LOOK, LOADING, ProgressRows
+from .serving.limits import POINTS, check, limits, words
 from .sources import SOURCES
 from .sources.upload import Given
 from .state import State
@@ -68,6 +70,7 @@ class Session:
             deliver=lambda incoming, act: act(),
             fail=lambda incoming, error: incoming.refuse(error),
             report=self._report,
+            timed=False,  # a part that stands still ends it
         )
         self._main_jobs = (self._upload, self._load, self._compute)
         self._count = self.latest(_counted, deliver=self._use_count, fail=self._fail)
@@ -94,8 +97,10 @@ class Session:
         self.cartographer = Cartographer(self)
         self.history = History(self)
 
-    def latest(self, work, **callbacks):
-        """Return a `Latest` job that ends with the session."""
+    def latest(self, work, timed=True, **callbacks):
+        """Return a `Latest` job that ends with the session; if `timed`, limit its seconds."""
+        callbacks = {"fail": self._end_late, **callbacks}
+        work = in_time(work) if timed else work
         job = Latest(work, mailbox=self.mailbox, notify=self._notify, **callbacks)
         self.jobs.append(job)
         return job
@@ -235,6 +240,7 @@ class Session:
 
     def close(self):
         """Stop all jobs permanently."""
+        POINTS.hold(self, 0)
         for job in self.jobs:
             job.close()
 
@@ -259,6 +265,8 @@ class Session:
         _, loader, _ = request
         progress(LOADING, 0.0)
         dataset = loader()
+        check("points", dataset.n_points, "there are", "choose fewer points")
+        POINTS.hold(self, dataset.n_points)
         prepare(dataset)
         return dataset
 
@@ -356,8 +364,16 @@ class Session:
             self.state.accept(result)
 
     def _fail(self, request, error):
-        if self.state.dataset is not None:
+        if isinstance(error, TimeoutError):
+            self.state.show_last()
+        elif self.state.dataset is not None:
             self.state.show()
+        self.state.error = explain(error)
+
+    def _end_late(self, request, error):
+        """Say that a computation for a view took too long; other errors are faults of it."""
+        if not isinstance(error, TimeoutError):
+            raise error
         self.state.error = explain(error)
 
     def _report(self, stage, fraction):
@@ -381,8 +397,24 @@ def _counted(dataset, progress, publish):
     return count_clusters(dataset.embedded, seed=0, progress=progress)
 
 
+def in_time(work):
+    """Limit the seconds of the work of a `Latest`, if the server has such a limit."""
+    if limits().seconds is None:
+        return work
+
+    def limited(request, progress, publish):
+        process.wait(progress)  # compiling does not count
+        try:
+            return work(request, Deadline(limits().seconds, progress), publish)
+        except TimeoutError:
+            advice = "choose fewer points or fewer rounds"
+            raise TimeoutError(f"this takes too long: {words('seconds')}; {advice}") from None
+
+    return limited
+
+
 def explain(error):
     """Return the message for the user: that of the exception, if it is about the input."""
-    if isinstance(error, (ValueError, TypeError, MemoryError)) and str(error):
+    if isinstance(error, (ValueError, TypeError, MemoryError, TimeoutError)) and str(error):
         return str(error)
     return f"{type(error).__name__}: {error}"

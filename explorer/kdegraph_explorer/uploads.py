@@ -16,6 +16,7 @@ from pathlib import PurePath
 from typing import IO
 
 from .results import UPLOADING
+from .serving.limits import UPLOADS
 
 PART_BYTES = 2 * 2**20  # Bytes that are asked for at a time; one message holds them.
 MEMORY_BYTES = 2**20  # Bytes up to which a file is kept in memory, and not in a temporary file.
@@ -62,15 +63,21 @@ class StoredFile:
             return self._file.read(size)
 
 
-def _store(name, parts):
-    """Return the `StoredFile` of the parts of a file; folders in its name are dropped."""
+def _store(name, parts, announced=0):
+    """Return the `StoredFile` of the parts of a file; folders in its name are dropped.
+
+    The file counts with the `announced` number of bytes, or with those that have come if they are
+    more.
+    """
     digest, size = hashlib.sha256(), 0
     with ExitStack() as stack:
         file = stack.enter_context(tempfile.SpooledTemporaryFile(MEMORY_BYTES))
+        UPLOADS.hold(file, announced)
         for part in parts:
+            size += len(part)
+            UPLOADS.hold(file, max(size, announced))
             file.write(part)
             digest.update(part)
-            size += len(part)
         stack.pop_all()  # The file stays open.
     return StoredFile(PurePath(name).name, size, digest.hexdigest(), file)
 
@@ -153,7 +160,7 @@ def receive(incoming, progress, post):
     over the `StoredFile`. A ValueError says if the file does not arrive, or cannot be stored.
     """
     try:
-        stored = _store(incoming.name, incoming.parts(progress, post))
+        stored = _store(incoming.name, incoming.parts(progress, post), incoming.size)
     except OSError as error:
         reason = error.strerror or error
         raise ValueError(f"the server cannot store {incoming.name}: {reason}") from None

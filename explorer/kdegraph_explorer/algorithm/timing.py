@@ -8,6 +8,7 @@ from kdegraph import knn_graph, similarity_graph, spectral_clustering, spectrum
 from kdegraph.clustering import vertices_in_clusters
 
 from ..pipeline import N_EIGENVALUES, TOLERANCE, sparse_full_graph
+from ..serving.limits import check
 
 # Numbers of points that are timed, in the order of an experiment.
 TIMED_SIZES = (500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
@@ -70,6 +71,7 @@ def measure(series, progress, publish):
             progress(f"{n:,} points, {method}: {stage}", done)
 
         report("points", 0.0)
+        check("points", n, "the next size has", "measure up to fewer points")
         timings.append(_timed(method, series, series.points(n), report))
         publish(list(timings))
     return timings

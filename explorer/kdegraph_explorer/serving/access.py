@@ -5,6 +5,7 @@ session. Where a token or a password is required, it must also carry the cookie 
 the right one.
 """
 
+import asyncio
 import hashlib
 import hmac
 import math
@@ -14,16 +15,19 @@ import time
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
+from bokeh.util.token import get_session_id
 from jinja2 import Environment
 from tornado.routing import Matcher, PathMatches, Rule
 from tornado.web import ErrorHandler, RequestHandler, create_signed_value, decode_signed_value
 
 from ..assets import icon, style_sheet, template
+from .limits import limits, words
 from .origins import Origins
 from .user_secret import readable_by_others
 
 COOKIE_DAYS = 31  # days for which a browser is let in
 FREE_GUESSES = 5
+RETRY_AFTER = 30  # seconds; about the time for which Bokeh keeps the session of a closed tab
 
 
 def read_password(path):
@@ -146,6 +150,8 @@ class Access:
             cookie = Cookie(f"kdegraph-{port}", prefix, self.key("cookie"))
             target = {"access": self, "cookie": cookie}
             rules.append(Rule(Stranger(**target), Entrance, target))
+        if limits().sessions is not None:
+            rules.append(Rule(Full(application), Busy))
         application.add_handlers(".*", rules)  # they come before the handlers that are there
 
 
@@ -242,6 +248,40 @@ class Stranger(Matcher):
         return None if known and not in_address and request.method != "POST" else {}
 
 
+class Full(Matcher):
+    """Match requests that would begin a session while a server has as many as it may have."""
+
+    def __init__(self, application):
+        self._application, self._begun = application, 0
+
+    def match(self, request):
+        path = request.path.removeprefix(self._application.prefix)
+        if path not in ("", "/", "/autoload.js", "/ws"):
+            return None
+        sessions = self._application.get_sessions("/")
+        if path == "/ws" and _session_of(request) in {session.id for session in sessions}:
+            return None  # the page that belongs to one of them
+        if len(sessions) + self._begun >= limits().sessions:
+            return {}
+        # The session of this request exists as soon as its handler has had its turn, but requests
+        # that have come at the same time are matched before that.
+        self._begun += 1
+        asyncio.get_running_loop().call_later(0, self._end)
+        return None
+
+    def _end(self):
+        self._begun -= 1
+
+
+def _session_of(request):
+    """Return the session in the token of a websocket, which is checked later; None if none."""
+    *_, token = request.headers.get("Sec-WebSocket-Protocol", "").split(",")
+    try:
+        return get_session_id(token.strip())
+    except (ValueError, LookupError, TypeError):
+        return None
+
+
 class Health(RequestHandler):
     """Answer that the server is alive, and nothing else, to anybody: containers and proxies ask
     without a cookie, and by any name.
@@ -275,6 +315,15 @@ class Refusal(PlainPage):
 
     def prepare(self):
         self.show(403, text=self._why)
+
+
+class Busy(PlainPage):
+    """Answer that there are too many sessions."""
+
+    def prepare(self):
+        self.set_header("Retry-After", str(RETRY_AFTER))
+        text = "Too many people use this explorer at present: {}. Open the page again in a while."
+        self.show(503, text=text.format(words("sessions")))
 
 
 class Entrance(PlainPage):

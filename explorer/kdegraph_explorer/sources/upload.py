@@ -12,6 +12,7 @@ from kdegraph.diagnosis import unequal_columns
 
 from ..checks import quoted
 from ..point_columns import TableDataset
+from ..serving.limits import check, limits
 from ..uploads import PART_BYTES, StoredFile
 from .base import Source
 from .column_facts import facts
@@ -69,7 +70,7 @@ class Upload(ColumnScales, Source):
 
     file = param.Parameter(
         doc="CSV, TSV, Parquet, NPY or NPZ with one point per row, or a PNG or JPEG picture.",
-        label=f"Choose or drop a file, up to {datasets.MAX_BYTES >> 30} GiB",
+        label="Choose or drop a file",
     )
     columns = param.ListSelector(
         default=[], objects=[], label="Columns", doc="The coordinates of the points."
@@ -373,12 +374,25 @@ def read(file):
     """Read a path or a `StoredFile`; raise an error that arrived instead."""
     if isinstance(file, ValueError):
         raise file
-    if isinstance(file, StoredFile):
-        return datasets.read(file.read(), filename=file.name)
     try:
-        return datasets.read(file)
+        if isinstance(file, StoredFile):
+            found = datasets.read(file.read(), filename=file.name, max_bytes=max_bytes(file.name))
+        else:
+            found = datasets.read(file, max_bytes=max_bytes(file))
     except OSError as error:
         raise ValueError(
             f"the file {str(file)!r} cannot be read: {error.strerror or error}; "
             "under Data, choose another file or another source"
         ) from None
+    if found.kind == "image":
+        height, width = found.image.shape[:2]
+        check("pixels", height * width, f"{found.name} has", "scale it down first")
+    return found
+
+
+def max_bytes(name):
+    """Return the bytes to which a file may unpack; those of a picture are not decoded in vain."""
+    most = limits().pixels
+    if most is None or datasets.file_type(name) not in ("png", "jpeg"):
+        return datasets.MAX_BYTES
+    return min(datasets.MAX_BYTES, 24 * most)  # three colors, each as a float64

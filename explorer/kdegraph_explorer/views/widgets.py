@@ -10,6 +10,7 @@ from panel.custom import JSComponent
 
 from ..assets import SIZES, icon, script, style_sheet
 from ..patches.panel import at_once
+from ..serving.limits import limits, words
 from ..uploads import IncomingFile
 from .columns import ColumnTable
 from .markup import AsWritten
@@ -21,7 +22,8 @@ class FileButton(JSComponent):
     Files of all types are accepted: Python knows which ones it can read, and says so. The size is
     checked when the browser announces it, and no more than that is accepted. ``receive(incoming)``
     starts to receive an `IncomingFile`, such as `Session.receive`; ``take(stored)`` gets the
-    `StoredFile`, or ``refuse(error)`` a ValueError. The size is at most `limit` bytes.
+    `StoredFile`, or ``refuse(error)`` a ValueError. The size is at most `limit` bytes, besides that
+    of `serving.limits`.
     """
 
     label = param.String(doc="The words on the button.")
@@ -31,7 +33,10 @@ class FileButton(JSComponent):
     _esm = script("file-button")
 
     def __init__(self, receive, take, refuse, limit=MAX_BYTES, **params):
-        self._receive, self._take, self._refuse, self._limit = receive, take, refuse, limit
+        self._receive, self._take, self._refuse = receive, take, refuse
+        self._limit, self._limited = limit, f"the limit is {limit:,} bytes"
+        if limits().bytes < limit:
+            self._limit, self._limited = limits().bytes, words("bytes")
         self._key, self._incoming = None, None
         super().__init__(stylesheets=[style_sheet("file-button")], **params)
 
@@ -51,7 +56,7 @@ class FileButton(JSComponent):
         if size <= 0:
             self._refuse(ValueError("the file is empty: it has no bytes; choose one with data"))
         elif size > self._limit:
-            found = f"it has {size:,} bytes, and the limit is {self._limit:,} bytes"
+            found = f"it has {size:,} bytes, and {self._limited}"
             self._refuse(ValueError(f"the file is too large: {found}; choose a smaller one"))
         else:
             self._incoming = IncomingFile(
@@ -85,7 +90,8 @@ def control(parameterized, name, hint=None, receive=None, take=None):
     if hint == "file":
         put = partial(setattr, parameterized, name)  # the `StoredFile`, or the ValueError
         place = {"sizing_mode": "stretch_width", "margin": (6, 8)}
-        about = {"label": parameter.label, "description": parameter.doc}
+        label = f"{parameter.label}, up to {size_words(limits().bytes)}"
+        about = {"label": label, "description": parameter.doc}
         return FileButton(receive, take or put, put, **about, **place)
     if isinstance(parameter, param.Boolean):
         return pmui.Switch.from_param(
@@ -106,6 +112,12 @@ def control(parameterized, name, hint=None, receive=None, take=None):
         return at_once(pmui.IntSlider.from_param(parameter, **slider_style(parameter)))
     options = {"step": parameter.step or 0.01, **slider_style(parameter)}
     return at_once(pmui.FloatSlider.from_param(parameter, **options))
+
+
+def size_words(n_bytes):
+    """Return a size in binary units, rounded down to one digit after the point."""
+    power = max(0, min(3, (n_bytes.bit_length() - 1) // 10))
+    return f"{10 * n_bytes // 2 ** (10 * power) / 10:g} {('bytes', 'KiB', 'MiB', 'GiB')[power]}"
 
 
 def named(parameter):

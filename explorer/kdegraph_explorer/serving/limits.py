@@ -1,0 +1,100 @@
+"""Limits that whoever serves the explorer sets by environment variables.
+
+The messages stand on the page. They name the limit and say what to do.
+"""
+
+import os
+import threading
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from weakref import WeakKeyDictionary
+
+from kdegraph.datasets import MAX_BYTES
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The largest allowed values; None is no limit.
+
+    ``KDEGRAPH_MAX_POINTS`` sets `points`, and so on. `points`, `pixels` and `seconds` are those of
+    one data set, picture and computation, `bytes` those of one file; all sessions together have at
+    most `points_in_all` points and `bytes_in_all` bytes of uploaded files.
+    """
+
+    sessions: int | None = None
+    points: int | None = None
+    points_in_all: int | None = None
+    bytes: int = MAX_BYTES
+    bytes_in_all: int | None = None
+    pixels: int | None = None
+    seconds: int | None = None
+
+
+@cache
+def limits():
+    """Return the `Limits` of this process, read once from its environment.
+
+    A ValueError names a variable that is not a positive whole number.
+    """
+    texts = {field: os.environ.get(variable(field)) for field in names()}
+    found = Limits(**{field: _number(field, text) for field, text in texts.items() if text})
+    return replace(found, bytes=min(found.bytes, MAX_BYTES))  # no more can be read
+
+
+def names():
+    """Return the names of the fields of `Limits`."""
+    return [field.name for field in fields(Limits)]
+
+
+def variable(field):
+    """Return the name of the environment variable of a field of `Limits`."""
+    return f"KDEGRAPH_MAX_{field.upper()}"
+
+
+def _number(field, text):
+    if not (text.isascii() and text.isdigit() and int(text) >= 1):
+        raise ValueError(
+            f"{variable(field)} must be a whole number of at least 1, not {text[:80]!r}"
+        )
+    return int(text)
+
+
+def words(field):
+    """Return a limit for messages, with its unit and the name of its variable."""
+    unit = field.partition("_")[0]
+    return f"the limit of this server is {getattr(limits(), field):,} {unit} ({variable(field)})"
+
+
+def check(field, amount, what, advice):
+    """Refuse an amount above a limit with a ValueError; `what` it is begins the message."""
+    most = getattr(limits(), field)
+    if most is not None and amount > most:
+        raise ValueError(f"{what} {amount:,} {field}, and {words(field)}; {advice}")
+
+
+class Total:
+    """Count what all sessions hold together, against the limit of a field of `Limits`."""
+
+    def __init__(self, field, advice):
+        self._field, self._advice = field, advice
+        self._held, self._lock = WeakKeyDictionary(), threading.Lock()
+
+    def hold(self, owner, amount):
+        """Count `amount` for an owner, in place of the amount that it had before.
+
+        It counts until it is set to 0, or until the owner is no more. Above the limit the earlier
+        amount stays, and a ValueError is raised.
+        """
+        most = getattr(limits(), self._field)
+        with self._lock:
+            others = sum(self._held.values()) - self._held.get(owner, 0)
+            if most is not None and amount and others + amount > most:
+                raise ValueError(
+                    f"with these, all sessions have {others + amount:,}, and {words(self._field)}; "
+                    f"{self._advice}"
+                )
+            self._held[owner] = amount
+
+
+POINTS = Total("points_in_all", "choose fewer points, or try again later")
+UPLOADS = Total("bytes_in_all", "choose a smaller file, or try again later")
