@@ -9,11 +9,14 @@ import sys
 import kdegraph_explorer.pipeline as pipeline
 import numpy as np
 import pytest
-from attacks import Client, hand_made
+from attacks import Client
+from bokeh.util.token import generate_jwt_token, generate_session_id
 from explorer_actions import PATIENCE, TABLE, TWO_PAIRS, put, settle
 from explorer_objects import alert, controls
 from kdegraph_explorer.serving import limits as limiting
+from kdegraph_explorer.serving.access import Access
 from kdegraph_explorer.serving.limits import Limits, limits
+from kdegraph_explorer.serving.user_secret import user_secret
 from kdegraph_explorer.uploads import StoredFile
 from kdegraph_explorer.views.controls import DataControls
 from kdegraph_explorer.views.widgets import FileButton, size_words
@@ -248,6 +251,8 @@ def test_a_server_that_is_full_says_so(serve):
     assert client.send(path="/health").status == 200
     assert client.send(path="/static/js/bokeh.min.js").status == 200
     assert client.connects(token, Origin=f"http://{client.host}")  # a page that it has already
-    ended = {"Upgrade": "websocket", "Sec_WebSocket_Protocol": f"bokeh, {hand_made('abc')}"}
-    for protocol in (ended, {}, {"Sec_WebSocket_Protocol": "bokeh, W10"}):
-        assert client.send(path="/ws", **protocol).status == 503
+    # A page whose session has ended by now would begin another one.
+    key = {"secret_key": Access(user_secret()).key("sessions"), "signed": True}
+    ended = generate_jwt_token(generate_session_id(**key), **key)
+    headers = {"Upgrade": "websocket", "Sec_WebSocket_Protocol": f"bokeh, {ended}"}
+    assert client.send(path="/ws", **headers).status == 503

@@ -1,6 +1,7 @@
 """Connections to a server of pages that stand still come to an end."""
 
 import asyncio
+import logging
 import re
 import socket
 import subprocess
@@ -14,6 +15,7 @@ from browser.conftest import free_port, wait_for
 from explorer_actions import PATIENCE
 from kdegraph_explorer.serving import servers
 from kdegraph_explorer.serving.access import Access
+from kdegraph_explorer.serving.log import is_of_client
 
 SOON = 0.5  # seconds
 HEAD = "Host: localhost:{port}\r\nOrigin: http://localhost:{port}\r\n"
@@ -118,6 +120,55 @@ def test_a_large_request_is_refused_before_it_has_arrived(port):
     text = f"POST / HTTP/1.1\r\nContent-Length: {servers.MAX_BODY + 1}\r\n" + HEAD + "\r\n"
     with connection(port, text) as client:
         assert b" 400 " in read_to_the_end(client)
+
+
+MESSAGES = {  # that no page sends
+    "of no kind": ('{"msgid": "1", "msgtype": "NONSENSE"}', "{}", "{}"),
+    "without a number": ('{"msgtype": "PATCH-DOC"}', "{}", "{}"),
+    "no change": ('{"msgid": "1", "msgtype": "PATCH-DOC"}', "{}", "[]"),
+    "of an unknown model": (
+        '{"msgid": "1", "msgtype": "PATCH-DOC"}',
+        "{}",
+        '{"events": [{"kind": "ModelChanged", "model": {"id": "p1"}, "attr": "x", "new": 1}]}',
+    ),
+    "no document": ('{"msgid": "1", "msgtype": "PUSH-DOC"}', "{}", '{"doc": {}}'),
+}
+
+
+def frame(text):
+    """A frame of a websocket with a short text."""
+    return bytes([0x81, 0x80 | len(text)]) + bytes(4) + text.encode()
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_a_message_that_cannot_be_read_is_logged_in_a_line(port, caplog, name):
+    with connection(port, handshake(port)) as client:
+        for text in MESSAGES[name]:
+            client.sendall(frame(text))
+        read_to_the_end(client)  # without an answer to its pings the page ends
+    logged = [record for record in caplog.records if "cannot be read" in record.getMessage()]
+    assert logged
+    assert not [record for record in caplog.records if record.exc_info]
+    assert max(record.levelno for record in logged) == logging.WARNING
+
+
+@pytest.mark.parametrize("token", ["", "junk", "W10", "eyJhIjoxfQ.x", "eyJzZXNzaW9uX2lkIjoiYSJ9"])
+def test_a_page_of_another_server_is_refused_before_it_connects(port, caplog, token):
+    text = re.sub(r"bokeh, \S+", f"bokeh, {token}", handshake(port))
+    for request in (text, text.replace("Sec-WebSocket-Protocol", "X-Other")):
+        with connection(port, request.replace("Origin", "Connection: close\r\nOrigin")) as client:
+            assert b" 403 " in read_to_the_end(client)
+    assert not [record for record in caplog.records if record.exc_info]
+
+
+def test_a_fault_of_the_program_keeps_its_traceback():
+    with pytest.raises(ZeroDivisionError) as caught:
+        asyncio.run(asyncio.wait_for(fail(), 1))
+    assert not is_of_client(caught.value)
+
+
+async def fail():
+    return 1 / 0
 
 
 def test_panel_serve_ends_a_page_that_has_vanished(pytestconfig, tmp_path):

@@ -12,10 +12,11 @@ import math
 import re
 import secrets
 import time
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
-from bokeh.util.token import get_session_id
+from bokeh.util.token import check_token_signature, get_session_id
 from jinja2 import Environment
 from tornado.routing import Matcher, PathMatches, Rule
 from tornado.web import ErrorHandler, RequestHandler, create_signed_value, decode_signed_value
@@ -142,6 +143,7 @@ class Access:
         rules = [
             Rule(PathMatches(f"{re.escape(prefix)}/health"), Health),
             Rule(Foreign(Origins(self._named, port)), Refusal),
+            Rule(Forged(application), Refusal),
         ]
         if prefix:
             elsewhere = PathMatches(f"(?!{re.escape(prefix)}(?:/|$)).*")
@@ -236,6 +238,27 @@ def chooses_session(arguments, headers):
     return "Bokeh-Session-Id" in headers or any(name.startswith("bokeh-") for name in arguments)
 
 
+class Forged(Matcher):
+    """Match websockets without a token of this server, at which Bokeh would fail."""
+
+    def __init__(self, application):
+        self._application = application
+
+    def match(self, request):
+        if request.path != f"{self._application.prefix}/ws":
+            return None
+        key, known = self._application.secret_key, False
+        with suppress(ValueError, LookupError, TypeError):
+            known = check_token_signature(_token_of(request), secret_key=key, signed=True)
+        return None if known else {"target_kwargs": {"reason": "This page is not of this server."}}
+
+
+def _token_of(request):
+    """Return the token that the page of a websocket sends."""
+    protocol, token = request.headers.get_list("Sec-WebSocket-Protocol")[0].split(",")
+    return token.strip() if protocol == "bokeh" else ""
+
+
 class Stranger(Matcher):
     """Match requests without the cookie, and those that bring a word to be tried."""
 
@@ -259,7 +282,8 @@ class Full(Matcher):
         if path not in ("", "/", "/autoload.js", "/ws"):
             return None
         sessions = self._application.get_sessions("/")
-        if path == "/ws" and _session_of(request) in {session.id for session in sessions}:
+        known = {session.id for session in sessions}
+        if path == "/ws" and get_session_id(_token_of(request)) in known:
             return None  # the page that belongs to one of them
         if len(sessions) + self._begun >= limits().sessions:
             return {}
@@ -271,15 +295,6 @@ class Full(Matcher):
 
     def _end(self):
         self._begun -= 1
-
-
-def _session_of(request):
-    """Return the session in the token of a websocket, which is checked later; None if none."""
-    *_, token = request.headers.get("Sec-WebSocket-Protocol", "").split(",")
-    try:
-        return get_session_id(token.strip())
-    except (ValueError, LookupError, TypeError):
-        return None
 
 
 class Health(RequestHandler):

@@ -13,6 +13,7 @@ from tornado.routing import AnyMatches, Router, Rule
 from tornado.web import OutputTransform
 
 from ..patches.bokeh import application_of
+from .log import log_client_errors_in_a_line
 from .origins import LOOPBACK, Origin, in_address
 from .page import TITLE
 
@@ -49,6 +50,7 @@ def server_of(page, access, one_session=False, **options):
     same document. `options` are those of `panel.serve`.
     """
     settings.perform_document_validation = False  # each page would wait for it
+    log_client_errors_in_a_line()
     key = access.key("sessions")
     server = pn.serve(
         {"/": page},
@@ -80,11 +82,12 @@ def server_of(page, access, one_session=False, **options):
     return server
 
 
-def ping_pages():
-    """Have every server of this process ping its pages, so that a vanished page ends.
+def prepare_panel():
+    """Have every server of this process log and ping as `server_of` does: a vanished page ends.
 
     This includes a server that `panel serve` has started, which has no option for it.
     """
+    log_client_errors_in_a_line()
     WSHandler.ping_interval = PING_EVERY
 
 
