@@ -153,7 +153,7 @@ class Access:
             target = {"access": self, "cookie": cookie}
             rules.append(Rule(Stranger(**target), Entrance, target))
         if limits().sessions is not None:
-            rules.append(Rule(Full(application), Busy))
+            rules.append(Rule(Full(application), Refusal))
         application.add_handlers(".*", rules)  # they come before the handlers that are there
 
 
@@ -286,7 +286,8 @@ class Full(Matcher):
         if path == "/ws" and get_session_id(_token_of(request)) in known:
             return None  # the page that belongs to one of them
         if len(sessions) + self._begun >= limits().sessions:
-            return {}
+            reason = f"This explorer is full: {words('sessions')}. Open the page again in a while."
+            return {"target_kwargs": {"reason": reason, "status": 503}}
         # The session of this request exists as soon as its handler has had its turn, but requests
         # that have come at the same time are matched before that.
         self._begun += 1
@@ -323,22 +324,15 @@ class PlainPage(RequestHandler):
 
 
 class Refusal(PlainPage):
-    """Answer what is foreign."""
+    """Answer what is foreign, or what comes while the server is full."""
 
-    def initialize(self, reason):
-        self._why = reason
-
-    def prepare(self):
-        self.show(403, text=self._why)
-
-
-class Busy(PlainPage):
-    """Answer that there are too many sessions."""
+    def initialize(self, reason, status=403):
+        self._why, self._status = reason, status
 
     def prepare(self):
-        self.set_header("Retry-After", str(RETRY_AFTER))
-        text = "Too many people use this explorer at present: {}. Open the page again in a while."
-        self.show(503, text=text.format(words("sessions")))
+        if self._status == 503:
+            self.set_header("Retry-After", str(RETRY_AFTER))
+        self.show(self._status, text=self._why)
 
 
 class Entrance(PlainPage):

@@ -36,14 +36,9 @@ def limits():
 
     A ValueError names a variable that is not a positive whole number.
     """
-    texts = {field: os.environ.get(variable(field)) for field in names()}
-    found = Limits(**{field: _number(field, text) for field, text in texts.items() if text})
+    names = [field.name for field in fields(Limits) if os.environ.get(variable(field.name))]
+    found = Limits(**{name: _number(name, os.environ[variable(name)]) for name in names})
     return replace(found, bytes=min(found.bytes, MAX_BYTES))  # no more can be read
-
-
-def names():
-    """Return the names of the fields of `Limits`."""
-    return [field.name for field in fields(Limits)]
 
 
 def variable(field):

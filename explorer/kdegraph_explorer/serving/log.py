@@ -7,20 +7,17 @@ from tornado.websocket import WebSocketClosedError
 
 LOGGERS = ("bokeh.server.protocol_handler", "bokeh.server.views.ws", "tornado.application")
 # Modules that read what arrives. Callbacks run in others.
-READERS = ("asyncio", "bokeh", "json", "tornado")
-PANEL_SERVER = "panel.io.server"
+READERS = ("asyncio", "bokeh", "json", "tornado")  # and panel.io.server
 
 
-class ClientErrors(logging.Filter):
-    """Shorten the records of errors that a client has caused."""
-
-    def filter(self, record):
-        error = record.exc_info and record.exc_info[1]
-        if error and is_of_client(error):
-            words = f"a message of a page cannot be read, or its page has gone: {error!r:.200}"
-            record.msg, record.args, record.exc_info = words, (), None
-            record.levelno, record.levelname = logging.WARNING, "WARNING"
-        return True
+def shorten(record):
+    """Shorten the record of an error that a client has caused: a filter of `logging`."""
+    error = record.exc_info and record.exc_info[1]
+    if error and is_of_client(error):
+        record.msg = f"a message of a page cannot be read, or its page has gone: {error!r:.200}"
+        record.args, record.exc_info = (), None
+        record.levelno, record.levelname = logging.WARNING, "WARNING"
+    return True
 
 
 def is_of_client(error):
@@ -32,13 +29,10 @@ def is_of_client(error):
     if isinstance(error, WebSocketClosedError):
         return True
     modules = [frame.f_globals["__name__"] for frame, _ in traceback.walk_tb(error.__traceback__)]
-    return all(name == PANEL_SERVER or name.partition(".")[0] in READERS for name in modules)
-
-
-_client_errors = ClientErrors()
+    return all(name == "panel.io.server" or name.partition(".")[0] in READERS for name in modules)
 
 
 def log_client_errors_in_a_line():
     """Do so for the servers of this process."""
     for name in LOGGERS:
-        logging.getLogger(name).addFilter(_client_errors)
+        logging.getLogger(name).addFilter(shorten)

@@ -375,10 +375,8 @@ def read(file):
     if isinstance(file, ValueError):
         raise file
     try:
-        if isinstance(file, StoredFile):
-            found = datasets.read(file.read(), filename=file.name, max_bytes=max_bytes(file.name))
-        else:
-            found = datasets.read(file, max_bytes=max_bytes(file))
+        content, name = file.read() if isinstance(file, StoredFile) else file, name_of(file)
+        found = datasets.read(content, filename=name, max_bytes=max_bytes(name))
     except OSError as error:
         raise ValueError(
             f"the file {str(file)!r} cannot be read: {error.strerror or error}; "
