@@ -21,7 +21,7 @@ See docs/serving.md.
 import sys
 
 from kdegraph_explorer.app import create_app
-from kdegraph_explorer.serving.servers import ping_pages
+from kdegraph_explorer.serving.servers import prepare_panel
 
-ping_pages()
+prepare_panel()
 create_app(sys.argv[1] if len(sys.argv) > 1 else None).servable()

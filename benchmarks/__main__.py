@@ -29,6 +29,9 @@ def row_options(command):
     for option in (
         click.option("--sets", type=folder, help="Folder of sets of points with known clusters."),
         click.option("--n-images", default=12, show_default=True, help="How many of them."),
+        click.option("--at-once", default=20, show_default=True, help="Visitors of `server_load`."),
+        click.option("--sessions", default=200, show_default=True, help="Visits in all there."),
+        click.option("--minutes", default=30.0, show_default=True, help="How long they take."),
         click.option("--images", type=folder, help="Folder of BSDS500: images/ and groundTruth/."),
     ):
         command = option(command)

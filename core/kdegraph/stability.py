@@ -201,9 +201,14 @@ class Vote(NamedTuple):
     stability: NDArray[np.float64]
 
     @property
+    def doubtful(self) -> NDArray[np.bool_]:
+        """Return whether each point is in its cluster in fewer than 90 % of the replicates."""
+        return self.probabilities < SURE
+
+    @property
     def n_doubtful(self) -> int:
-        """Return how many points are in their cluster in fewer than 90 % of the replicates."""
-        return int(np.count_nonzero(self.probabilities < SURE))
+        """Return how many points are doubtful."""
+        return int(np.count_nonzero(self.doubtful))
 
 
 def vote(labelings: list[NDArray[np.int32]], identical: NDArray[np.int64] | None = None) -> Vote:

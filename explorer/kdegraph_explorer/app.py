@@ -139,6 +139,7 @@ def serve(
     """
     if token and password_file is not None:
         raise ValueError("--token: cannot be given with --password-file, which asks for that")
+    limits()  # says at once if one is wrong
     place = Place(host)
     named = [read_origin(text) for text in allow_origin]
     access = Access(

@@ -35,6 +35,11 @@ def script(name):
     return STATIC / f"{name}.js"
 
 
+def script_of_elements(name):
+    """Return the text of a script that makes elements, after `static/elements.js`."""
+    return _text("elements.js") + _text(f"{name}.js")
+
+
 def icon(name):
     """Return the text of an icon; those that Panel knows by name need a font from the network."""
     return _text(f"{name}.svg")

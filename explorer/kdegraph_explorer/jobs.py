@@ -248,3 +248,10 @@ class Latest:
 
 def _raise(request, error):
     raise error
+
+
+def explain(error):
+    """Return the message for the user: that of the exception, if it is about the input."""
+    if isinstance(error, (ValueError, TypeError, MemoryError, TimeoutError)) and str(error):
+        return str(error)
+    return f"{type(error).__name__}: {error}"

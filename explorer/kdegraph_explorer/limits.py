@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from weakref import WeakKeyDictionary
 
+from kdegraph import Deadline
 from kdegraph.datasets import MAX_BYTES
 
 
@@ -67,6 +68,25 @@ def check(field, amount, what, advice):
     most = getattr(limits(), field)
     if most is not None and amount > most:
         raise ValueError(f"{what} {amount:,} {field}, and {words(field)}; {advice}")
+
+
+def in_time(work, wait):
+    """Limit the seconds of the work of a `jobs.Latest`, if there is such a limit.
+
+    ``wait(progress)`` comes before the work and does not count.
+    """
+    if limits().seconds is None:
+        return work
+
+    def limited(request, progress, publish):
+        wait(progress)
+        try:
+            return work(request, Deadline(limits().seconds, progress), publish)
+        except TimeoutError:
+            advice = "choose fewer points or fewer rounds"
+            raise TimeoutError(f"this takes too long: {words('seconds')}; {advice}") from None
+
+    return limited
 
 
 class Total:

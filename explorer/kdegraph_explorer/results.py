@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 from kdegraph.datasets import Dataset
-from kdegraph.decision import SURE, Vote
+from kdegraph.decision import Vote
 from kdegraph.validation import LOCAL_WORDS
 
 from .edits import applied, number_of, numbers_in
@@ -205,8 +205,8 @@ class Outcome:
 
     @cached_property
     def doubtful(self):
-        """Return whether each point is in doubt, (n,) bool; None where that is not known."""
-        return None if self.vote is None else self.vote.probabilities < SURE
+        """Return whether each point is in doubt, always the same array; None where not known."""
+        return None if self.vote is None else self.vote.doubtful
 
     @property
     def clusters(self):

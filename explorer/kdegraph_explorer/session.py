@@ -4,21 +4,20 @@ import threading
 from contextlib import contextmanager
 from dataclasses import replace
 
-import numpy as np
-from kdegraph import Deadline
 from kdegraph.automatic import count_clusters
 
 from . import process
 from .algorithm.judgement import Judge
 from .algorithm.map import Cartographer
 from .algorithm.neighborhood import TreeKeeper
+from .algorithm.splitting import Splitter
 from .edits import with_split
 from .history import History, Snapshot, take
-from .jobs import Latest, Mailbox
-from .limits import POINTS, check, limits, words
+from .jobs import Latest, Mailbox, explain
+from .limits import POINTS, check, in_time
 from .pipeline import Pipeline
 from .projection import axes, prepare
-from .results import DECIDED, FIRST_LOOK, LOADING, ProgressRows, rows_of
+from .results import FIRST_LOOK, LOADING, ProgressRows, rows_of
 from .sources import SOURCES
 from .sources.upload import Given
 from .state import State
@@ -76,11 +75,6 @@ class Session:
         )
         self._main_jobs = (self._upload, self._load, self._compute)
         self._count = self.latest(_counted, deliver=self._use_count, fail=self._fail)
-        self._split = self.latest(
-            _alone,
-            deliver=self._use_split,
-            fail=lambda request, error: self.state.param.update(refused=explain(error)),
-        )
         self.origin = None
         self._requested = None
         self._settled = None  # the request of the last result that was complete
@@ -93,6 +87,7 @@ class Session:
         self.settling = False
         self._follow(sources)
         self.judge = Judge(self)
+        self.splitter = Splitter(self)
         self.cartographer = Cartographer(self)
         self.history = History(self)
 
@@ -111,7 +106,7 @@ class Session:
     def latest(self, work, timed=True, **callbacks):
         """Return a `Latest` job that ends with the session; if `timed`, limit its seconds."""
         callbacks = {"fail": self._end_late, **callbacks}
-        work = in_time(work) if timed else work
+        work = in_time(work, process.wait) if timed else work  # compiling does not count
         job = Latest(work, mailbox=self.mailbox, notify=self._notify, **callbacks)
         self.jobs.append(job)
         return job
@@ -209,23 +204,6 @@ class Session:
             self.state.counted = found
             self.state.choose(n_clusters=min(int(found), most))
 
-    def split(self, number, n_parts):
-        """Split a cluster by hand: its points are clustered alone, in a thread."""
-        outcome = self.state.outcome("kde")
-        members = np.flatnonzero(outcome.colors == number)
-        with self.state.refusing():
-            if not 2 <= n_parts <= len(members):
-                most = f"{len(members):,}, the number of its points"
-                raise ValueError(f"Choose 2 parts or more, and at most {most}.")
-            self._split.request((self.state.result.request, members, n_parts))
-
-    def _use_split(self, request, found):
-        whole, members, _ = request
-        if whole.dataset is self.state.shown:
-            with self.state.refusing():
-                rows = rows_of(whole.dataset)[members]
-                self.state.edits = with_split(self.state.edits, found, rows)
-
     def leave_part(self):
         """Explore all points again, with the choices that were made for them.
 
@@ -276,7 +254,7 @@ class Session:
         self._waiting.clear()
         self._unloaded = self._load.busy
         self.state.stopped = self._load.busy or self._compute.busy
-        for job in (*self._main_jobs, self._count, self._split):
+        for job in (*self._main_jobs, self._count, self.splitter.job):
             job.cancel()
         self._requested = self._restored = None
         if self.state.stage is not None:
@@ -441,39 +419,3 @@ def _counted(dataset, progress, publish):
     """Count the clusters of points, whatever graph is chosen for them."""
     process.wait(progress)
     return count_clusters(dataset.embedded, seed=0, progress=progress)
-
-
-def _alone(request, progress, publish):
-    """Cluster some of the points of a request into a number of clusters; return their labels."""
-    whole, members, n_clusters = request
-    process.wait(progress)
-    dataset = whole.dataset.subset(members)
-    prepare(dataset)
-    change = {"dataset": dataset, "n_clusters": n_clusters, "only_kde": True, "extra_methods": ()}
-    if whole.sigma == "preset":  # which is of all points
-        change |= {"sigma": "auto", "bandwidth": DECIDED}
-    part = replace(whole, **change)
-    return Pipeline().run(part, progress, lambda *result, **options: None).outcomes["kde"].labels
-
-
-def in_time(work):
-    """Limit the seconds of the work of a `Latest`, if the server has such a limit."""
-    if limits().seconds is None:
-        return work
-
-    def limited(request, progress, publish):
-        process.wait(progress)  # compiling does not count
-        try:
-            return work(request, Deadline(limits().seconds, progress), publish)
-        except TimeoutError:
-            advice = "choose fewer points or fewer rounds"
-            raise TimeoutError(f"this takes too long: {words('seconds')}; {advice}") from None
-
-    return limited
-
-
-def explain(error):
-    """Return the message for the user: that of the exception, if it is about the input."""
-    if isinstance(error, (ValueError, TypeError, MemoryError, TimeoutError)) and str(error):
-        return str(error)
-    return f"{type(error).__name__}: {error}"

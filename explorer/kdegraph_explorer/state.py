@@ -459,6 +459,17 @@ class State(param.Parameterized):
         """Return the same within a sentence."""
         return self.named.get(number, f"cluster {self.mark(number)}")
 
+    def pale_points(self, clusters):
+        """Return which points are drawn pale, (n,) bool, or None for none of them.
+
+        They are those in doubt if the `clusters` are those of the KDE graph, and the colors show
+        them.
+        """
+        outcome = self.outcome("kde")
+        if outcome is None or outcome.colors is not clusters or self.coloring is not None:
+            return None
+        return outcome.doubtful if self.fade else None
+
     def accept(self, result):
         """Take a `Result` of the present data, or an `Early` graph.
 

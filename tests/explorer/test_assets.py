@@ -14,6 +14,7 @@ def named_files():
     """The files that the modules of the package name."""
     endings = {
         "script": "js",
+        "script_of_elements": "js",
         "style_sheet": "css",
         "styled_text": "css",
         "icon": "svg",
@@ -27,7 +28,8 @@ def named_files():
 
 
 def test_every_file_is_used_and_every_name_has_a_file():
-    assert set(named_files()) == {path.name for path in STATIC.iterdir()}
+    # `script_of_elements` puts that file before others.
+    assert {"elements.js", *named_files()} == {path.name for path in STATIC.iterdir()}
 
 
 def test_no_style_sheet_or_script_is_written_in_python():

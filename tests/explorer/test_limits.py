@@ -1,119 +1,252 @@
-"""Limits that whoever serves the explorer sets by environment variables."""
+"""Limits that environment variables set, and what the page says when they are reached."""
 
+import concurrent.futures
 import io
-import time
+import re
+import subprocess
+import sys
+from dataclasses import fields
 
+import kdegraph_explorer.limits as limiting
+import kdegraph_explorer.pipeline as pipeline
 import numpy as np
 import pytest
-from explorer_actions import PATIENCE, put
-from explorer_objects import controls
-from kdegraph.datasets import MAX_BYTES
-from kdegraph_explorer import limits as module
-from kdegraph_explorer.limits import Limits, Total, limits
+from attacks import Client
+from bokeh.util.token import generate_jwt_token, generate_session_id
+from explorer_actions import PATIENCE, TABLE, TWO_PAIRS, put, settle
+from explorer_objects import alert, controls
+from kdegraph_explorer.limits import Limits, limits
+from kdegraph_explorer.serving.access import Access
+from kdegraph_explorer.serving.user_secret import user_secret
 from kdegraph_explorer.uploads import StoredFile
 from kdegraph_explorer.views.controls import DataControls
-from kdegraph_explorer.views.widgets import FileButton, size_words
+from kdegraph_explorer.views.widgets import FileButton
 from PIL import Image
 
 
 @pytest.fixture
 def limit(monkeypatch):
-    """Set variables of the server's environment."""
+    """Sets limits by their variables, as if the process had begun with them."""
 
-    def put(**values):
+    def choose(**values):
         for field, value in values.items():
-            monkeypatch.setenv(module.variable(field), str(value))
+            monkeypatch.setenv(limiting.variable(field), str(value))
         limits.cache_clear()
 
-    yield put
+    yield choose
     monkeypatch.undo()
     limits.cache_clear()
 
 
-def test_limits_are_read_from_the_environment(limit):
-    assert limits() == Limits(bytes=MAX_BYTES)
-    limit(points=5_000, bytes=2 * MAX_BYTES, seconds="")
-    assert limits() == Limits(points=5_000, bytes=MAX_BYTES)
+def said(explorer):
+    """What the alert on the page says."""
+    settle(explorer)
+    frame, message = alert(explorer, "kg-error")
+    assert frame.visible
+    return message.content
 
 
-@pytest.mark.parametrize("value", ["many", "0", "-1", "1.5", "²"])
-def test_other_values_name_the_variable(limit, value):
-    limit(pixels=value)
-    with pytest.raises(ValueError, match=f"KDEGRAPH_MAX_PIXELS must be .* not '{value}'"):
+def picture(width, height):
+    """The bytes of a picture in a PNG file."""
+    file = io.BytesIO()
+    Image.new("RGB", (width, height)).save(file, "png")
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("field", [field.name for field in fields(Limits)])
+@pytest.mark.parametrize("text", ["many", "0", "-1", "1.5", "½", "1e3"])
+def test_a_value_that_is_wrong_is_named(limit, field, text):
+    limit(**{field: text})
+    name = f"KDEGRAPH_MAX_{field.upper()}"
+    wrong = re.escape(f"{name} must be a whole number of at least 1, not {text!r}")
+    with pytest.raises(ValueError, match=wrong):
         limits()
 
 
-def check_refusal(state, variable):
-    """The page names the variable, and shows the last points."""
-    assert variable in state.error
-    assert state.outcome("kde") is not None
-    assert state.shown.n_points == 200
-    state.error = ""
+def test_without_variables_only_the_size_of_files_is_limited(limit):
+    limit()
+    assert limits() == Limits(bytes=2**30)
+    limit(bytes=2**40, points=7)
+    assert limits() == Limits(bytes=2**30, points=7)
 
 
-def test_points_pixels_and_files_above_a_limit_leave_the_last_ones(limit, sessions):
-    limit(points=300, pixels=100)
-    session = sessions()
-    state = session.state
-    put(session, "generators", n=500)
-    check_refusal(state, "KDEGRAPH_MAX_POINTS")
-    put(session, "generators", n=200)
-    assert state.error == ""
-    state.source = "upload"
-    picture = io.BytesIO()
-    Image.new("RGB", (20, 20)).save(picture, "PNG")
-    session.sources["upload"].file = StoredFile.of("black.png", picture.getvalue())
-    session.wait(PATIENCE)
-    check_refusal(state, "KDEGRAPH_MAX_PIXELS")
-
-
-def test_a_file_is_refused_before_it_arrives(limit, explore):
-    limit(bytes=1_000)
-    explorer = explore(np.eye(4), sigma=1.0)
-    (button,) = controls(explorer, DataControls).__panel__().select(FileButton)
-    assert button.label.endswith("up to 1000 bytes")
-    button._handle_msg({"file": 1, "name": "a.csv", "size": 1_001})
-    explorer.session.state.source = "upload"
+def test_more_points_than_allowed_are_refused_and_the_earlier_ones_stay(explore, limit):
+    limit(points=500)
+    explorer = explore(TWO_PAIRS, sigma=1.0)
+    labels = explorer.labels
+    put(explorer, source="generators")
     explorer.session.wait(PATIENCE)
-    assert "KDEGRAPH_MAX_BYTES" in explorer.session.state.error
+    assert said(explorer) == (
+        "there are 2,000 points, and the limit of this server is 500 points "
+        "(KDEGRAPH_MAX_POINTS); choose fewer points"
+    )
+    state = explorer.session.state
+    assert state.dataset.n_points == 4
+    np.testing.assert_array_equal(state.outcome("kde").labels, labels)
+    put(explorer, "generators", n=500)
+    assert (state.error, state.shown.n_points) == ("", 500)
 
 
-def test_sizes_are_rounded_down():
-    sizes = {1: "1 bytes", 1023: "1023 bytes", 1024: "1 KiB", 2**21 - 1: "1.9 MiB", 2**30: "1 GiB"}
-    assert {size: size_words(size) for size in sizes} == sizes
+def test_all_sessions_together_have_a_number_of_points(explore, limit):
+    limit(points_in_all=1000)
+    first, second = (explore(np.random.default_rng(0).random((400, 2)), sigma=1.0) for _ in "12")
+    settle(first), settle(second)
+    put(second, source="generators")
+    assert said(second) == (
+        "with these, all sessions have 2,400, and the limit of this server is 1,000 points "
+        "(KDEGRAPH_MAX_POINTS_IN_ALL); choose fewer points, or try again later"
+    )
+    put(second, "generators", n=500)  # in place of its 400
+    assert second.session.state.error == ""
+    put(second, "generators", n=1000)
+    assert "1,400" in said(second)
+    first.close()
+    second.session.retry()
+    put(second, "generators", noise=1.05)
+    assert (second.session.state.error, second.session.state.dataset.n_points) == ("", 1000)
 
 
-def test_all_sessions_together_have_a_limit_that_ended_ones_give_back(limit):
-    class Owner:
-        """What can be referred to weakly."""
-
-    limit(points_in_all=100)
-    total, first, second = Total("points_in_all", "wait"), Owner(), Owner()
-    total.hold(first, 60)
-    with pytest.raises(ValueError, match=r"have 101, .* is 100 points \(KDEGRAPH_MAX_POINTS_IN_A"):
-        total.hold(second, 41)
-    total.hold(second, 40)
-    total.hold(first, 50)
-    total.hold(first, 0)
-    total.hold(second, 100)
-    del second
-    total.hold(first, 100)
+def test_files_have_a_size_in_bytes(explore, limit):
+    limit(bytes=len(TABLE) - 1)
+    explorer = explore(TWO_PAIRS, sigma=1.0)
+    explorer.session.state.source = "upload"
+    (button,) = controls(explorer, DataControls).__panel__().select(FileButton)
+    assert button.label == f"Choose or drop a file, up to {len(TABLE) - 1} bytes"
+    button._handle_msg({"file": "1", "name": "zoo.csv", "size": len(TABLE)})
+    explorer.session.wait(PATIENCE)
+    assert said(explorer) == (
+        f"the file is too large: it has {len(TABLE)} bytes, and the limit of this server is "
+        f"{len(TABLE) - 1} bytes (KDEGRAPH_MAX_BYTES); choose a smaller one"
+    )
+    assert explorer.session.state.dataset.n_points == 4
 
 
-def test_a_computation_that_takes_too_long_ends_and_the_last_result_stays(limit, sessions):
+def test_the_files_of_all_sessions_together_have_a_size(limit):
+    limit(bytes_in_all=1000)
+    before = sum(limiting.UPLOADS._held.values())
+    limit(bytes_in_all=before + 1000)
+    first = StoredFile.of("a.csv", b"x" * 600)
+    wrong = r"all sessions have .*limit of this server is .* bytes \(KDEGRAPH_MAX_BYTES_IN_ALL\)"
+    with pytest.raises(ValueError, match=wrong):
+        StoredFile.of("a.csv", b"x" * 300, b"x" * 101)
+    second = StoredFile.of("b.csv", b"x" * 400)
+    del first
+    assert StoredFile.of("c.csv", b"x" * 600).size == second.size + 200
+
+
+@pytest.mark.parametrize("kind", ["png", "npy"])
+def test_pictures_have_a_number_of_pixels(explore, limit, kind):
+    limit(pixels=2000)
+    explorer = explore(TWO_PAIRS, sigma=1.0)
+    file = io.BytesIO()
+    np.save(file, np.zeros((50, 41, 3), np.uint8))
+    content = {"png": picture(41, 50), "npy": file.getvalue()}[kind]
+    put(explorer, source="upload")
+    put(explorer, "upload", file=StoredFile.of(f"large.{kind}", content))
+    assert re.search(r"large.* 2,?000 pixels.*; scale it down first", said(explorer))
+    assert explorer.session.state.dataset.n_points == 4
+    put(explorer, "upload", file=StoredFile.of("small.png", picture(40, 50)))
+    assert explorer.session.state.error == ""
+    assert explorer.session.state.dataset.n_points == 2000
+
+
+def test_a_computation_that_takes_too_long_ends_and_the_last_result_stays(
+    explore, limit, monkeypatch
+):
     limit(seconds=1)
-    session = sessions()
-    state, last = session.state, session.state.result
+    explorer = explore(TWO_PAIRS, sigma=1.0)
+    state = explorer.session.state
+    settle(explorer)
+    before, compute = state.result, pipeline.similarity_graph
 
-    def slow(request, progress, publish):
+    def slow(*args, progress, **options):
         while True:
-            progress("waiting", 0.5)
-            time.sleep(0.01)
+            progress("samples", 0.0)
 
-    session.latest(slow, deliver=None).request(None)
-    until = time.monotonic() + PATIENCE
-    while not state.error and time.monotonic() < until:
-        session.mailbox.drain()
-        time.sleep(0.05)
-    assert "the limit of this server is 1 seconds (KDEGRAPH_MAX_SECONDS)" in state.error
-    assert state.result is last
+    monkeypatch.setattr(pipeline, "similarity_graph", slow)
+    put(explorer, sigma=2.0)
+    assert said(explorer) == (
+        "this takes too long: the limit of this server is 1 seconds (KDEGRAPH_MAX_SECONDS); "
+        "choose fewer points or fewer rounds"
+    )
+    assert (state.result, state.shown) == (before, before.request.dataset)
+    put(explorer, source="generators")  # instead, the earlier points are shown again
+    assert "KDEGRAPH_MAX_SECONDS" in said(explorer)
+    assert state.shown is before.request.dataset
+    monkeypatch.setattr(pipeline, "similarity_graph", compute)
+    limit(seconds=1000)
+    explorer.session.retry()
+    settle(explorer)
+    assert (state.error, state.shown.n_points) == ("", 2000)
+
+
+def test_a_view_that_takes_too_long_ends(explore, limit):
+    limit(seconds=1)
+    explorer = explore(TWO_PAIRS, sigma=1.0)
+
+    def work(request, progress, publish):
+        while True:
+            progress("forever", 0.0)
+
+    explorer.session.latest(work, deliver=print).request(None)
+    assert "KDEGRAPH_MAX_SECONDS" in said(explorer)
+
+
+# The command with a page that is made quickly.
+SERVER = """
+import sys
+import panel as pn
+from kdegraph.cli import main
+from kdegraph_explorer import app
+
+app.create_app = lambda file, checked: pn.pane.Str("a quick page")
+app.process.start = lambda: None
+main(["explore", "--no-browser", "--port", "0"])
+"""
+
+
+@pytest.fixture
+def serve(limit):
+    """Starts the server with limits; returns its process."""
+    running = []
+
+    def start(**limited):
+        limit(**limited)
+        output = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        running.append(subprocess.Popen([sys.executable, "-c", SERVER], **output))
+        return running[0]
+
+    yield start
+    running[0].kill()
+    running[0].communicate()
+
+
+def test_a_server_does_not_start_with_a_limit_that_is_wrong(serve):
+    process = serve(sessions="many")
+    said, _ = process.communicate(timeout=PATIENCE)
+    wrong = "Error: KDEGRAPH_MAX_SESSIONS must be a whole number of at least 1, not 'many'"
+    assert (said.strip(), process.returncode) == (wrong, 2)
+
+
+def test_a_server_that_is_full_says_so(serve):
+    address = re.search(r"http://\S+", serve(sessions=2).stdout.readline())[0]
+    pages = [Client(address) for _ in range(8)]
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(Client.send, pages))
+    opened = [answer for answer in answers if answer.status == 200]
+    refused = [answer for answer in answers if answer.status == 503]
+    assert (len(opened), len(refused)) == (2, 6)
+    for answer in refused:
+        assert int(answer.headers["Retry-After"]) == 30
+        assert "limit of this server is 2 sessions (KDEGRAPH_MAX_SESSIONS)" in answer.text
+        assert "Bokeh" not in answer.text
+    client, token = pages[0], opened[0].token()
+    assert client.send(path="/autoload.js", query="x=1").status == 503
+    assert client.send(path="/health").status == 200
+    assert client.send(path="/static/js/bokeh.min.js").status == 200
+    assert client.connects(token, Origin=f"http://{client.host}")  # a page that it has already
+    # A page whose session has ended by now would begin another one.
+    key = {"secret_key": Access(user_secret()).key("sessions"), "signed": True}
+    ended = generate_jwt_token(generate_session_id(**key), **key)
+    headers = {"Upgrade": "websocket", "Sec_WebSocket_Protocol": f"bokeh, {ended}"}
+    assert client.send(path="/ws", **headers).status == 503

@@ -134,6 +134,11 @@ def test_doubtful_points_are_pale(explore, n):
         return (source(figure, "points").data["color"] & 255) / 255
 
     pale, others = ink(kde), ink(knn)
+    saved = still.still_of(explorer.session.state)
+    for graph, expected in zip(saved.graphs, (np.where(doubtful, PALE, 1.0), 1.0), strict=True):
+        np.testing.assert_array_equal(saved.opacities(graph), expected)
+    page = html_page.points_of(saved, np.arange(n)).data
+    np.testing.assert_array_equal((page["kde_color"] & 255) < 255, doubtful)
     put(explorer, fade=False)
     plain = ink(kde)
     np.testing.assert_array_equal(ink(knn), others)  # its clusters are not known to be in doubt

@@ -1,6 +1,7 @@
 """Connections to a server of pages that stand still come to an end."""
 
 import asyncio
+import logging
 import re
 import socket
 import subprocess
@@ -15,11 +16,10 @@ import pytest
 from bokeh.util.token import get_session_id
 from browser.conftest import free_port, wait_for
 from explorer_actions import PATIENCE
-from kdegraph_explorer import limits
-from kdegraph_explorer.limits import Limits
 from kdegraph_explorer.patches.bokeh import application_of
-from kdegraph_explorer.serving import access, servers, spare
+from kdegraph_explorer.serving import servers, spare
 from kdegraph_explorer.serving.access import Access
+from kdegraph_explorer.serving.log import is_of_client
 from kdegraph_explorer.serving.servers import LOCAL
 from tornado.websocket import WebSocketClosedError
 
@@ -175,40 +175,62 @@ def test_a_session_is_ready_for_the_next_page_without_choices():
     assert len(set(map(get_session_id, tokens))) == len(tokens)
 
 
-def test_one_session_too_many_sees_a_page_that_says_so(monkeypatch):
-    monkeypatch.setattr(access, "limits", lambda: Limits(sessions=1))
-    monkeypatch.setattr(limits, "limits", lambda: Limits(sessions=1))
-
-    def status(port):
-        request = f"GET / HTTP/1.1\r\nConnection: close\r\n{HEAD}\r\n"
-        with connection(port, request) as client:
-            head, _, page = read_to_the_end(client).decode().partition("\r\n\r\n")
-        code = int(head.split()[1])
-        assert ("Retry-After" in head) == (code == 503)
-        return code, page
-
-    ends = {
-        "unused_session_lifetime_milliseconds": 500,
-        "check_unused_sessions_milliseconds": 100,
-    }
-    with serving(pn.Column, **ends) as port:
-        assert status(port)[0] == 200
-        code, page = status(port)
-        assert code == 503
-        assert "KDEGRAPH_MAX_SESSIONS" in page
-        until = time.monotonic() + PATIENCE
-        while status(port)[0] == 503:
-            assert time.monotonic() < until
-            time.sleep(0.1)
-
-
 @pytest.mark.usefixtures("port")
-def test_a_message_to_a_closed_page_is_no_line_of_the_log(caplog):
+def test_a_message_to_a_closed_page_is_a_line_of_the_log(caplog):
     loop = asyncio.new_event_loop()
     for error in (WebSocketClosedError(), ValueError("of ours")):
         loop.call_exception_handler({"message": "never retrieved", "exception": error})
     loop.close()
-    assert [record.exc_info[0] for record in caplog.records] == [ValueError]
+    assert [bool(record.exc_info) for record in caplog.records] == [False, True]
+
+
+MESSAGES = {  # that no page sends
+    "of no kind": ('{"msgid": "1", "msgtype": "NONSENSE"}', "{}", "{}"),
+    "without a number": ('{"msgtype": "PATCH-DOC"}', "{}", "{}"),
+    "no change": ('{"msgid": "1", "msgtype": "PATCH-DOC"}', "{}", "[]"),
+    "of an unknown model": (
+        '{"msgid": "1", "msgtype": "PATCH-DOC"}',
+        "{}",
+        '{"events": [{"kind": "ModelChanged", "model": {"id": "p1"}, "attr": "x", "new": 1}]}',
+    ),
+    "no document": ('{"msgid": "1", "msgtype": "PUSH-DOC"}', "{}", '{"doc": {}}'),
+}
+
+
+def frame(text):
+    """A frame of a websocket with a short text."""
+    return bytes([0x81, 0x80 | len(text)]) + bytes(4) + text.encode()
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_a_message_that_cannot_be_read_is_logged_in_a_line(port, caplog, name):
+    with connection(port, handshake(port)) as client:
+        for text in MESSAGES[name]:
+            client.sendall(frame(text))
+        read_to_the_end(client)  # without an answer to its pings the page ends
+    logged = [record for record in caplog.records if "cannot be read" in record.getMessage()]
+    assert logged
+    assert not [record for record in caplog.records if record.exc_info]
+    assert max(record.levelno for record in logged) == logging.WARNING
+
+
+@pytest.mark.parametrize("token", ["", "junk", "W10", "eyJhIjoxfQ.x", "eyJzZXNzaW9uX2lkIjoiYSJ9"])
+def test_a_page_of_another_server_is_refused_before_it_connects(port, caplog, token):
+    text = re.sub(r"bokeh, \S+", f"bokeh, {token}", handshake(port))
+    for request in (text, text.replace("Sec-WebSocket-Protocol", "X-Other")):
+        with connection(port, request.replace("Origin", "Connection: close\r\nOrigin")) as client:
+            assert b" 403 " in read_to_the_end(client)
+    assert not [record for record in caplog.records if record.exc_info]
+
+
+def test_a_fault_of_the_program_keeps_its_traceback():
+    with pytest.raises(ZeroDivisionError) as caught:
+        asyncio.run(asyncio.wait_for(fail(), 1))
+    assert not is_of_client(caught.value)
+
+
+async def fail():
+    return 1 / 0
 
 
 def test_panel_serve_ends_a_page_that_has_vanished(pytestconfig, tmp_path):

@@ -24,12 +24,21 @@ def point_radius(n, viewport, size=1.0):
     return float(size * usual * max(1.0, min(width, height) / 450) ** 0.5)
 
 
-def point_opacities(n, selection, opacity=1.0):
-    """Return the opacity of each point, from 0 to 1; less if others are selected."""
+def glyph_colors(palette, colors, pale=None):
+    """Return the colors of points for Bokeh, (n,) uint32, from their rows in a palette; those that
+    are `pale`, (n,) bool, are translucent.
+    """
+    return packed(palette[colors], 255 if pale is None else np.where(pale, int(255 * PALE), 255))
+
+
+def point_opacities(n, selection, opacity=1.0, pale=None):
+    """Return the opacity of each point, from 0 to 1; less if others are selected, or if `pale`."""
     opacities = np.full(n, opacity)
     if len(selection):
         opacities *= FADED
         opacities[selection] = opacity
+    if pale is not None:
+        opacities[pale] *= PALE
     return opacities
 
 
@@ -42,7 +51,7 @@ class Scene:
     Unless the `selection` is empty, all other points fade, and only its edges are drawn; `edges` is
     "all", "strongest", or "selection". A `coloring` replaces `colors`. `names` are written on
     clusters, by their numbers in `colors`. `size` and `opacity` are factors of the radius of the
-    points, and of their opacity. `doubtful` points, an (n,) bool array, are pale.
+    points, and of their opacity. Points that are `pale`, an (n,) bool array, have less of it.
     """
 
     positions: np.ndarray
@@ -55,7 +64,7 @@ class Scene:
     names: dict = field(default_factory=dict)
     size: float = 1.0
     opacity: float = 1.0
-    doubtful: np.ndarray | None = None
+    pale: np.ndarray | None = None
 
     @property
     def as_glyphs(self):
@@ -108,7 +117,7 @@ class Painter:
             scene.edges,
             scene.coloring,
             None if scene.as_glyphs else (scene.size, scene.opacity),
-            scene.doubtful,
+            scene.pale,
         )
         if not self._changed("image", key):
             return Layers()
@@ -127,7 +136,7 @@ class Painter:
             edges=edges,
             radius=radius,
             opacity=scene.opacity,
-            pale=scene.doubtful,
+            pale=scene.pale,
             above=scene.edges == "strongest",
         )
         return Layers(image=image)
@@ -138,13 +147,12 @@ class Painter:
         return scene.positions if scene.as_glyphs else scene.positions[:0]
 
     def _glyph_colors(self, scene, colors, palette):
-        key = (scene.positions, scene.colors, scene.coloring, scene.doubtful)
+        key = (scene.positions, scene.colors, scene.coloring, scene.pale)
         if not self._changed("colors", key):
             return None
         if not scene.as_glyphs:
             return np.empty(0, dtype=np.uint32)
-        alpha = 255 if scene.doubtful is None else np.where(scene.doubtful, int(255 * PALE), 255)
-        return packed(palette[colors], alpha)
+        return glyph_colors(palette, colors, scene.pale)
 
     def _names(self, scene):
         if not self._changed("names", (scene.positions, scene.colors, scene.names)):

@@ -131,7 +131,7 @@ def _draw_graph(axes, still, graph, scale, first):
         axes.scatter(
             *still.positions.T,
             s=(2 * 72 * inches * still.radius(viewport)) ** 2,
-            c=np.column_stack([graph.palette[graph.colors] / 255, still.opacities]),
+            c=np.column_stack([graph.palette[graph.colors] / 255, still.opacities(graph)]),
             linewidths=0,
             zorder=2,
         )

@@ -9,8 +9,7 @@ from markupsafe import Markup, escape
 
 from ..drawing.eigenvalue_plot import EigenvaluePlot
 from ..drawing.figures import plain_figure
-from ..drawing.painter import FADED
-from ..drawing.palette import packed
+from ..drawing.painter import FADED, glyph_colors
 from ..pictures import png_address
 from ..results import METHODS
 from .still import edge_image, legend_of, still_of, window
@@ -71,7 +70,9 @@ def points_of(still, live):
     """Return the source of points that can be selected, with the clusters of every graph."""
     data = {"x": still.positions[live, 0], "y": still.positions[live, 1], "point": live}
     for graph in still.graphs:
-        data[f"{graph.method}_color"] = packed(graph.palette[graph.colors[live]])
+        data[f"{graph.method}_color"] = glyph_colors(
+            graph.palette, graph.colors[live], None if graph.pale is None else graph.pale[live]
+        )
         names = np.array([still.names.get(c, "") for c in range(max(still.names) + 1)])
         data[f"{graph.method}_cluster"] = names[graph.clusters[live]]
     source = ColumnDataSource(data)

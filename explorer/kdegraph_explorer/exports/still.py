@@ -42,10 +42,9 @@ class Still(NamedTuple):
     opacity: float
     graphs: tuple
 
-    @property
-    def opacities(self):
-        """Return the opacity of each point, from 0 to 1."""
-        return point_opacities(len(self.positions), self.selection, self.opacity)
+    def opacities(self, graph):
+        """Return the opacity of each point in the plot of a graph, from 0 to 1."""
+        return point_opacities(len(self.positions), self.selection, self.opacity, graph.pale)
 
     def radius(self, viewport):
         """Return the radius of the points in pixels."""
@@ -62,7 +61,7 @@ class StillGraph(NamedTuple):
 
     `clusters` (n,) are numbers as in colors and names; `colors` (n,) are rows of the `palette` (k +
     1, 3), whose last row is neutral. `edges` are (rows, columns) of those that are drawn, or None
-    if no edges are shown.
+    if no edges are shown. Points that are `pale`, (n,) bool, are in doubt; None if none are.
     """
 
     method: str
@@ -73,6 +72,7 @@ class StillGraph(NamedTuple):
     eigenvalues: np.ndarray
     n_clusters: int
     edges: tuple | None
+    pale: np.ndarray | None
 
 
 def legend_of(still):
@@ -131,6 +131,7 @@ def _graph(state, outcome):
         np.asarray(outcome.spectrum.eigenvalues),
         outcome.n_clusters,
         edges,
+        state.pale_points(outcome.colors),
     )
 
 
@@ -180,6 +181,7 @@ def edge_image(still, graph, viewport, points=False, sharpness=1):
         edges=graph.edges,
         radius=still.radius(viewport) if points else None,
         opacity=still.opacity,
+        pale=graph.pale,
     )
     return rows[::-1].copy().view(np.uint8).reshape(*rows.shape, 4)
 
@@ -196,7 +198,7 @@ def _panel(still, graph, viewport):
     radius = SMOOTHING * still.radius(viewport)
     x = (still.positions[:, 0] - x0) / (x1 - x0) * layer.width
     y = (y1 - still.positions[:, 1]) / (y1 - y0) * layer.height
-    opacity = np.round(255 * still.opacities)
+    opacity = np.round(255 * still.opacities(graph))
     for point in np.argsort(opacity, kind="stable"):
         color = (*map(int, graph.palette[graph.colors[point]]), int(opacity[point]))
         pen.circle((x[point], y[point]), radius, fill=color)

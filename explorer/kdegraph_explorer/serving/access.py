@@ -5,15 +5,18 @@ session. Where a token or a password is required, it must also carry the cookie 
 the right one.
 """
 
+import asyncio
 import hashlib
 import hmac
 import math
 import re
 import secrets
 import time
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
+from bokeh.util.token import check_token_signature, get_session_id
 from jinja2 import Environment
 from tornado.routing import Matcher, PathMatches, Rule
 from tornado.web import ErrorHandler, RequestHandler, create_signed_value, decode_signed_value
@@ -25,6 +28,7 @@ from .user_secret import readable_by_others
 
 COOKIE_DAYS = 31  # days for which a browser is let in
 FREE_GUESSES = 5
+RETRY_AFTER = 30  # seconds; about the time for which Bokeh keeps the session of a closed tab
 
 
 def read_password(path):
@@ -139,6 +143,7 @@ class Access:
         rules = [
             Rule(PathMatches(f"{re.escape(prefix)}/health"), Health),
             Rule(Foreign(Origins(self._named, port)), Refusal),
+            Rule(Forged(application), Refusal),
         ]
         if prefix:
             elsewhere = PathMatches(f"(?!{re.escape(prefix)}(?:/|$)).*")
@@ -148,7 +153,7 @@ class Access:
             target = {"access": self, "cookie": cookie}
             rules.append(Rule(Stranger(**target), Entrance, target))
         if limits().sessions is not None:
-            rules.append(Rule(Full(application), Busy))
+            rules.append(Rule(Full(application), Refusal))
         application.add_handlers(".*", rules)  # they come before the handlers that are there
 
 
@@ -233,6 +238,27 @@ def chooses_session(arguments, headers):
     return "Bokeh-Session-Id" in headers or any(name.startswith("bokeh-") for name in arguments)
 
 
+class Forged(Matcher):
+    """Match websockets without a token of this server, at which Bokeh would fail."""
+
+    def __init__(self, application):
+        self._application = application
+
+    def match(self, request):
+        if request.path != f"{self._application.prefix}/ws":
+            return None
+        key, known = self._application.secret_key, False
+        with suppress(ValueError, LookupError, TypeError):
+            known = check_token_signature(_token_of(request), secret_key=key, signed=True)
+        return None if known else {"target_kwargs": {"reason": "This page is not of this server."}}
+
+
+def _token_of(request):
+    """Return the token that the page of a websocket sends."""
+    protocol, token = request.headers.get_list("Sec-WebSocket-Protocol")[0].split(",")
+    return token.strip() if protocol == "bokeh" else ""
+
+
 class Stranger(Matcher):
     """Match requests without the cookie, and those that bring a word to be tried."""
 
@@ -246,16 +272,30 @@ class Stranger(Matcher):
 
 
 class Full(Matcher):
-    """Match requests for the page while there are as many sessions as the server may have."""
+    """Match requests that would begin a session while a server has as many as it may have."""
 
     def __init__(self, application):
-        self._application, self._page = application, f"{application.prefix}/"
+        self._application, self._begun = application, 0
 
     def match(self, request):
-        contexts = self._application.applications.values()
-        n_sessions = sum(len(list(context.sessions)) for context in contexts)
-        is_full = request.path == self._page and n_sessions >= limits().sessions
-        return {} if is_full else None
+        path = request.path.removeprefix(self._application.prefix)
+        if path not in ("", "/", "/autoload.js", "/ws"):
+            return None
+        sessions = self._application.get_sessions("/")
+        known = {session.id for session in sessions}
+        if path == "/ws" and get_session_id(_token_of(request)) in known:
+            return None  # the page that belongs to one of them
+        if len(sessions) + self._begun >= limits().sessions:
+            reason = f"This explorer is full: {words('sessions')}. Open the page again in a while."
+            return {"target_kwargs": {"reason": reason, "status": 503}}
+        # The session of this request exists as soon as its handler has had its turn, but requests
+        # that have come at the same time are matched before that.
+        self._begun += 1
+        asyncio.get_running_loop().call_later(0, self._end)
+        return None
+
+    def _end(self):
+        self._begun -= 1
 
 
 class Health(RequestHandler):
@@ -284,22 +324,15 @@ class PlainPage(RequestHandler):
 
 
 class Refusal(PlainPage):
-    """Answer what is foreign."""
+    """Answer what is foreign, or what comes while the server is full."""
 
-    def initialize(self, reason):
-        self._why = reason
-
-    def prepare(self):
-        self.show(403, text=self._why)
-
-
-class Busy(PlainPage):
-    """Ask to come back when there are fewer sessions: one ends soon after its page was closed."""
+    def initialize(self, reason, status=403):
+        self._why, self._status = reason, status
 
     def prepare(self):
-        self.set_header("Retry-After", 60)
-        sentence = f"All sessions are taken: {words('sessions')}."
-        self.show(503, text=f"{sentence} Open the page again in a minute.")
+        if self._status == 503:
+            self.set_header("Retry-After", str(RETRY_AFTER))
+        self.show(self._status, text=self._why)
 
 
 class Entrance(PlainPage):

@@ -18,7 +18,7 @@ from panel_material_ui.base import BASE_TEMPLATE
 from .. import process
 from ..address import AddressBar
 from ..assets import SIZES, STATIC, style_sheet, template
-from ..patches.bokeh import ONE_LAYOUT
+from ..patches.bokeh import FEWER_STEPS
 
 TITLE = "kdegraph explorer"
 DIRECTIVES = {
@@ -38,7 +38,7 @@ TEMPLATE = """
 {%- extends base %}
 {%- block inner_head %}
     <meta http-equiv="Content-Security-Policy" content="{{ policy }}">
-    {%- filter replace("<script", tag) %}{{ super() }}<script>{{ layout }}</script>{% endfilter %}
+    {%- filter replace("<script", tag) %}{{ super() }}<script>{{ patch }}</script>{% endfilter %}
 {%- endblock %}
 {%- block loader_css %}{{ skeleton_style }}{% endblock %}
 {%- block body %}
@@ -74,7 +74,7 @@ def page_template():
         "base": BASE_TEMPLATE,
         "policy": policy.format(nonce=nonce),
         "tag": f'<script nonce="{nonce}"',
-        "layout": ONE_LAYOUT.read_text(encoding="utf-8"),
+        "patch": FEWER_STEPS.read_text(encoding="utf-8"),
         "skeleton": template("skeleton"),
         "skeleton_style": style_sheet("skeleton"),
     }

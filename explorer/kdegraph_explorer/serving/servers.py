@@ -1,7 +1,6 @@
 """Make servers of pages."""
 
 import ipaddress
-import logging
 import re
 import secrets
 import socket
@@ -12,9 +11,9 @@ from bokeh.settings import settings
 from bokeh.util.token import generate_session_id
 from tornado.routing import AnyMatches, Router, Rule
 from tornado.web import OutputTransform
-from tornado.websocket import WebSocketClosedError
 
 from ..patches.bokeh import application_of
+from .log import log_client_errors_in_a_line
 from .origins import LOOPBACK, Origin, in_address
 from .page import TITLE
 
@@ -43,13 +42,6 @@ class Headers(OutputTransform):
         return status_code, headers, chunk
 
 
-def is_fault(record):
-    """Return whether a line of the log is of a fault, and not of a page that was closed while a
-    message was on its way to it.
-    """
-    return not (record.exc_info and isinstance(record.exc_info[1], WebSocketClosedError))
-
-
 def server_of(page, access, one_session=False, **options):
     """Make a server, which is not started yet.
 
@@ -58,7 +50,7 @@ def server_of(page, access, one_session=False, **options):
     same document. `options` are those of `panel.serve`.
     """
     settings.perform_document_validation = False  # each page would wait for it
-    logging.getLogger("asyncio").addFilter(is_fault)
+    log_client_errors_in_a_line()
     key = access.key("sessions")
     server = pn.serve(
         {"/": page},
@@ -90,11 +82,12 @@ def server_of(page, access, one_session=False, **options):
     return server
 
 
-def ping_pages():
-    """Have every server of this process ping its pages, so that a vanished page ends.
+def prepare_panel():
+    """Have every server of this process log and ping as `server_of` does: a vanished page ends.
 
     This includes a server that `panel serve` has started, which has no option for it.
     """
+    log_client_errors_in_a_line()
     WSHandler.ping_interval = PING_EVERY
 
 

@@ -11,7 +11,7 @@ from kdegraph import datasets
 from kdegraph.diagnosis import unequal_columns
 
 from ..checks import quoted
-from ..limits import check
+from ..limits import check, limits
 from ..point_columns import TableDataset
 from ..uploads import PART_BYTES, StoredFile
 from .base import Source
@@ -375,10 +375,8 @@ def read(file):
     if isinstance(file, ValueError):
         raise file
     try:
-        if isinstance(file, StoredFile):
-            found = datasets.read(file.read(), filename=file.name)
-        else:
-            found = datasets.read(file)
+        content, name = file.read() if isinstance(file, StoredFile) else file, name_of(file)
+        found = datasets.read(content, filename=name, max_bytes=max_bytes(name))
     except OSError as error:
         raise ValueError(
             f"the file {str(file)!r} cannot be read: {error.strerror or error}; "
@@ -388,3 +386,11 @@ def read(file):
         height, width = found.image.shape[:2]
         check("pixels", height * width, f"{found.name} has", "scale it down first")
     return found
+
+
+def max_bytes(name):
+    """Return the bytes to which a file may unpack; those of a picture are not decoded in vain."""
+    most = limits().pixels
+    if most is None or datasets.file_type(name) not in ("png", "jpeg"):
+        return datasets.MAX_BYTES
+    return min(datasets.MAX_BYTES, 24 * most)  # three colors, each as a float64

@@ -2,13 +2,6 @@ const SEARCH_FROM = 9 // columns; fewer are seen at once
 const UNSCALED = {log: false, standardize: false, weight: 1}
 const SPARK = {width: 48, height: 18}
 
-function element(name, className, ...content) {
-  const made = document.createElement(name)
-  made.className = className
-  made.append(...content)
-  return made
-}
-
 function spark(bars) {
   const picture = document.createElementNS("http://www.w3.org/2000/svg", "svg")
   picture.setAttribute("viewBox", `0 0 ${SPARK.width} ${SPARK.height}`)

@@ -1,20 +1,6 @@
-function element(name, className, ...content) {
-  const made = document.createElement(name)
-  made.className = className
-  made.append(...content)
-  return made
-}
-
 function swatch(color) {
   const made = element("i", "")
   made.style.background = color
-  return made
-}
-
-function button(label, act) {
-  const made = element("button", "", label)
-  made.type = "button"
-  made.addEventListener("click", act)
   return made
 }
 

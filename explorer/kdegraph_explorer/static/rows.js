@@ -1,17 +1,3 @@
-function element(name, className, ...content) {
-  const made = document.createElement(name)
-  made.className = className
-  made.append(...content)
-  return made
-}
-
-function button(label, act) {
-  const made = element("button", "", label)
-  made.type = "button"
-  made.addEventListener("click", act)
-  return made
-}
-
 export function render({model}) {
   const ask = change => { model.query = {...model.query, first: 0, ...change} }
   const search = element("input", "search")

@@ -3,7 +3,7 @@
 import param
 from panel.custom import JSComponent
 
-from ..assets import SIZES, script, style_sheet
+from ..assets import SIZES, script, script_of_elements, style_sheet
 from ..coloring import CLUSTER, SCALE, choices
 from ..drawing.palette import cluster_colors, in_hex
 from .base import Part
@@ -21,7 +21,7 @@ class NamedClusters(JSComponent):
     message = param.String(doc="Why the last name or edit was refused.")
     in_part = param.Boolean(doc="Whether a part of the points is explored, which is not edited.")
 
-    _esm = script("legend")
+    _esm = script_of_elements("legend")
 
     def __init__(self, session, **params):
         self._session, self._state = session, session.state
@@ -53,7 +53,7 @@ class NamedClusters(JSComponent):
             case {"merge": list(numbers)} if all(n in known for n in numbers) and not self.in_part:
                 self._state.merge(numbers)
             case {"split": number, "parts": int(parts)} if not self.in_part and number in known:
-                self._session.split(number, parts)
+                self._session.splitter.split(number, parts)
 
 
 class PointStyle(JSComponent):

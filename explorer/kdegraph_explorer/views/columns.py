@@ -3,7 +3,7 @@
 import param
 from panel.custom import JSComponent
 
-from ..assets import script, style_sheet
+from ..assets import script_of_elements, style_sheet
 from ..checks import quoted
 from ..sources.column_scales import SCALES
 
@@ -24,7 +24,7 @@ class ColumnTable(JSComponent):
     refusal = param.Dict(default={}, doc="Why a scale cannot be chosen: the column and the text.")
     words = param.Dict(default=WORDS, doc="Each role as the user reads it.")
 
-    _esm = script("columns")
+    _esm = script_of_elements("columns")
 
     def __init__(self, source, **params):
         self._source = source

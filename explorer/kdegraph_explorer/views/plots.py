@@ -31,17 +31,6 @@ def graph_and_clusters(state, method):
     return outcome.adjacency if state.show_edges else None, outcome.colors
 
 
-def doubtful_points(state, clusters):
-    """Return which points are to fade, (n,) bool, or None for none of them.
-
-    They are those in doubt if the `clusters` are those of the KDE graph, and the colors show them.
-    """
-    outcome = state.outcome("kde")
-    if outcome is None or outcome.colors is not clusters or state.coloring is not None:
-        return None
-    return outcome.doubtful if state.fade else None
-
-
 def clusters_without_edges(state, key):
     """Return None, to draw no edges, and the clusters of the KDE graph."""
     return None, graph_and_clusters(state, "kde")[1]
@@ -133,8 +122,8 @@ class LinkedPlots:
         scenes = {}
         for key in self._plots:
             edges, clusters = self._graphs(key)
-            pale = doubtful_points(state, clusters)
-            scenes[key] = Scene(self.positions, viewport, edges, clusters, *shared, doubtful=pale)
+            pale = state.pale_points(clusters)
+            scenes[key] = Scene(self.positions, viewport, edges, clusters, *shared, pale=pale)
         self._job.request(scenes)
 
     def _paint(self, scenes, progress, publish):

@@ -8,7 +8,7 @@ import param
 from kdegraph.datasets import Column
 from panel.custom import JSComponent
 
-from ..assets import script, style_sheet
+from ..assets import script_of_elements, style_sheet
 from ..pictures import picture_address, pixels_of
 from ..point_columns import cell, columns_of, values_of
 from .base import View, beside, card
@@ -157,7 +157,7 @@ class RowList(JSComponent):
     selected = param.Integer(doc="Number of selected points.")
     page_size = param.Integer(PAGE)
 
-    _esm = script("rows")
+    _esm = script_of_elements("rows")
 
     def __init__(self, act, **params):
         self._act = act

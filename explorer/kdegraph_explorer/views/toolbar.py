@@ -6,8 +6,8 @@ from panel.viewable import Viewer
 
 from ..assets import icon, style_sheet
 from ..exports import EXPORTS, figure, figure_export, session_file
+from ..jobs import explain
 from ..results import METHODS
-from ..session import explain
 from .base import Part
 from .browser import Browser, Connection
 from .describe import counted

@@ -90,8 +90,8 @@ def control(parameterized, name, hint=None, receive=None, take=None):
     if hint == "file":
         put = partial(setattr, parameterized, name)  # the `StoredFile`, or the ValueError
         place = {"sizing_mode": "stretch_width", "margin": (6, 8)}
-        label = f"{parameter.label}, up to {size_words(limits().bytes)}"
-        about = {"label": label, "description": parameter.doc}
+        size = "1 GiB" if limits().bytes == MAX_BYTES else f"{limits().bytes:,} bytes"
+        about = {"label": f"{parameter.label}, up to {size}", "description": parameter.doc}
         return FileButton(receive, take or put, put, **about, **place)
     if isinstance(parameter, param.Boolean):
         return pmui.Switch.from_param(
@@ -112,12 +112,6 @@ def control(parameterized, name, hint=None, receive=None, take=None):
         return at_once(pmui.IntSlider.from_param(parameter, **slider_style(parameter)))
     options = {"step": parameter.step or 0.01, **slider_style(parameter)}
     return at_once(pmui.FloatSlider.from_param(parameter, **options))
-
-
-def size_words(n_bytes):
-    """Return a size in binary units, rounded down to one digit after the point."""
-    power = max(0, min(3, (n_bytes.bit_length() - 1) // 10))
-    return f"{10 * n_bytes // 2 ** (10 * power) / 10:g} {('bytes', 'KiB', 'MiB', 'GiB')[power]}"
 
 
 def named(parameter):

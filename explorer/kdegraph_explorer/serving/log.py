@@ -1,0 +1,43 @@
+"""Log what a client did wrong in one line, and faults of the program with their traceback."""
+
+import logging
+import traceback
+
+from tornado.websocket import WebSocketClosedError
+
+LOGGERS = (
+    *("asyncio", "bokeh.server.protocol_handler"),
+    *("bokeh.server.views.ws", "tornado.application"),
+)
+# Modules that read what arrives. Callbacks run in others.
+READERS = ("asyncio", "bokeh", "json", "tornado")  # and panel.io.server
+
+
+def shorten(record):
+    """Shorten the record of an error that a client has caused: a filter of `logging`."""
+    error = record.exc_info and record.exc_info[1]
+    if error and is_of_client(error):
+        record.msg = f"a message of a page cannot be read, or its page has gone: {error!r:.200}"
+        record.args, record.exc_info = (), None
+        record.levelno, record.levelname = logging.WARNING, "WARNING"
+    return True
+
+
+def is_of_client(error):
+    """Return whether an error was raised where messages are read or sent, and not by what follows.
+
+    Bokeh (3.9) raises errors of many types for messages that no page sends, and an AssertionError
+    for a connection that ends while it is being closed.
+    """
+    if isinstance(error, WebSocketClosedError):
+        return True
+    modules = [frame.f_globals["__name__"] for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return bool(modules) and all(
+        name == "panel.io.server" or name.partition(".")[0] in READERS for name in modules
+    )
+
+
+def log_client_errors_in_a_line():
+    """Do so for the servers of this process."""
+    for name in LOGGERS:
+        logging.getLogger(name).addFilter(shorten)
