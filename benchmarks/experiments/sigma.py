@@ -8,7 +8,7 @@ from kdegraph.clustering import vertices_in_clusters
 from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.neighbors import nearest
 from kdegraph.geometry.tree import build_tree
-from kdegraph.sampling.choice import coarse_eigenvalues
+from kdegraph.sampling.rounds import coarse_eigenvalues
 from scipy.spatial.distance import pdist
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import scale

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from kdegraph.costs import NEIGHBOR_COSTS
 from kdegraph.geometry import neighbors
+from kdegraph.geometry.lanes import LANES, squared_gaps
 from kdegraph.geometry.neighbors import nearest, nearest_in_tree
 from kdegraph.geometry.tree import build_tree
-from kdegraph.geometry.tree_search import LANES, squared_gaps
 from kdegraph.runtime.jit import jit
 from promises import check_threads
 from scipy.spatial import cKDTree

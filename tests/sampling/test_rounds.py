@@ -6,7 +6,7 @@ import oracle
 import pytest
 from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.tree import build_tree
-from kdegraph.sampling.choice import MAX_ROUNDS, MIN_ROUNDS, coarse_eigenvalues, suggest_n_rounds
+from kdegraph.sampling.rounds import MAX_ROUNDS, MIN_ROUNDS, coarse_eigenvalues, suggest_n_rounds
 
 
 def exact_eigenvalues(X, sigma, count):

@@ -14,12 +14,8 @@ from kdegraph.kde.dispatch import kernel_degrees
 from kdegraph.local_bandwidth import bandwidths_of_lists, neighbors_needed
 from kdegraph.runtime.memory import check_memory
 from kdegraph.sampling import mixture, near, recursive, rejection
-from kdegraph.sampling.choice import (
-    LOCAL_ROUNDS,
-    choose_sampler,
-    draws_from_lists,
-    suggest_n_rounds,
-)
+from kdegraph.sampling.choice import choose_sampler, draws_from_lists
+from kdegraph.sampling.rounds import LOCAL_ROUNDS, suggest_n_rounds
 from kdegraph.scaled_kernel import (
     Bandwidth,
     exponent_shifts,
