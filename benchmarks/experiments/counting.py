@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.experiment import experiment, grid
-from benchmarks.experiments.reference_sets import files, read
+from benchmarks.experiments.reference_sets import names, read
 
 MOST = 3_000  # points of a set; a random part stands for more
 SEEDS = 3
@@ -120,8 +120,7 @@ def _read(sets, name):
 
 def from_folder(sets, least):
     """The names of the sets of a folder in at least so many dimensions."""
-    for path in files(sets):
-        name = f"{path.parent.name}/{path.name.partition('.')[0]}"
+    for name in names(sets):
         X, _ = _read(sets, name)
         if X.shape[1] >= least and np.isfinite(X).all():
             yield name

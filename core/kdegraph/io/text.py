@@ -16,9 +16,6 @@ from kdegraph.runtime.slices import count, slices
 
 def read_csv(data, name, max_bytes, delimiter=None):
     """Read a table of text; the delimiter is recognized if it is not given."""
-    import pyarrow as pa
-    from pyarrow import csv
-
     text = to_utf8(data, name)
     check_lines(text, name)
     delimiter, decimal, rows = _best_reading(_sample(text, name), delimiter)
@@ -35,29 +32,7 @@ def read_csv(data, name, max_bytes, delimiter=None):
     # Zeros that codes such as 007 begin with are kept.
     cells = ((name, cell) for row in rows for name, cell in zip(names, row, strict=False))
     codes = {name for name, cell in cells if CODE.fullmatch(cell)}
-    uneven = []
-    try:
-        table = csv.read_csv(
-            pa.BufferReader(text),
-            # In one block, as Arrow chooses the types of columns by the first block: a column
-            # with 1 there and 1.5 later must become one column of numbers.
-            csv.ReadOptions(
-                block_size=len(text) + 1, column_names=names, skip_rows=int(has_header)
-            ),
-            csv.ParseOptions(
-                delimiter=delimiter,
-                invalid_row_handler=lambda row: uneven.append(row) or "error",
-            ),
-            csv.ConvertOptions(
-                null_values=list(NULLS),
-                strings_can_be_null=True,
-                decimal_point=decimal,
-                column_types=dict.fromkeys(codes, pa.string()),
-            ),
-        )
-    except pa.ArrowInvalid as error:
-        reason = _describe_uneven(uneven[0], text) if uneven else error
-        raise ValueError(f"{name} cannot be read as a table: {reason}") from None
+    table = _parse(text, name, names, int(has_header), delimiter, decimal, codes)
     if table.num_rows == 0:
         raise ValueError(f"{name} has no rows, only the names of {len(names)} column(s)")
     # Lines cannot be numbered where some are empty or where a cell has line breaks.
@@ -68,6 +43,31 @@ def read_csv(data, name, max_bytes, delimiter=None):
         n_before + 1 if n_before + table.num_rows == n_whole else None,
         table,
     )
+
+
+def _parse(text, name, names, skip_rows, delimiter, decimal, codes):
+    """Return a text as a table of Arrow, in which the columns `codes` are text."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    uneven = []
+    # In one block, as Arrow chooses the types of columns by the first block: a column with 1 there
+    # and 1.5 later must become one column of numbers.
+    whole = csv.ReadOptions(block_size=len(text) + 1, column_names=names, skip_rows=skip_rows)
+    rows = csv.ParseOptions(
+        delimiter=delimiter, invalid_row_handler=lambda row: uneven.append(row) or "error"
+    )
+    cells = csv.ConvertOptions(
+        null_values=list(NULLS),
+        strings_can_be_null=True,
+        decimal_point=decimal,
+        column_types=dict.fromkeys(codes, pa.string()),
+    )
+    try:
+        return csv.read_csv(pa.BufferReader(text), whole, rows, cells)
+    except pa.ArrowInvalid as error:
+        reason = _describe_uneven(uneven[0], text) if uneven else error
+        raise ValueError(f"{name} cannot be read as a table: {reason}") from None
 
 
 def _describe_uneven(row, text):

@@ -142,12 +142,9 @@ def compute_spectrum(
         converged, n_products = pairs.converged, pairs.n_products
         if not converged:
             warn_of_residuals(residuals, n_products)
-    negative = -eigenvectors.min(axis=0) > eigenvectors.max(axis=0)
-    if negative.any():
-        eigenvectors *= np.where(negative, -1.0, 1.0)
     return Spectrum(
         eigenvalues,
-        eigenvectors,
+        _oriented(eigenvectors),
         residuals,
         converged,
         n_connected_components=len(graph.sizes),
@@ -156,6 +153,14 @@ def compute_spectrum(
         n_products=n_products,
         smallest_component=min_size,
     )
+
+
+def _oriented(vectors):
+    """Return the columns with the sign for which the entry of largest magnitude is positive."""
+    negative = -vectors.min(axis=0) > vectors.max(axis=0)
+    if negative.any():
+        vectors *= np.where(negative, -1.0, 1.0)
+    return vectors
 
 
 def check_n_components(n_components, graph, min_size):
