@@ -41,6 +41,8 @@ class Finding(str):
     ----------
     problem, observation, remedy : str
         The parameters, for programs that know a remedy of their own.
+    page : str
+        Where the manual says more: a page, and the place on it.
 
     Examples
     --------
@@ -59,6 +61,10 @@ class Finding(str):
         finding.problem, finding.observation, finding.remedy = problem, observation, remedy
         return finding
 
+    @property
+    def page(self) -> str:
+        return f"faq.html#warning-{self.problem}"
+
     def __getnewargs__(self) -> tuple[str, str, str]:  # type: ignore[override]
         """Keep all parts in copies and pickles."""
         return self.problem, self.observation, self.remedy
@@ -69,7 +75,8 @@ def warn(finding: Finding) -> None:
     frame, level = sys._getframe(1), 2
     while frame.f_back and frame.f_globals.get("__name__", "").startswith("kdegraph."):
         frame, level = frame.f_back, level + 1
-    warnings.warn(finding, GraphWarning, stacklevel=level)
+    message = f"{finding} (see {finding.page} in the manual)"
+    warnings.warn(message, GraphWarning, stacklevel=level)
 
 
 def distances_as_weights(matrix: scipy.sparse.csr_array) -> Finding | None:

@@ -1,7 +1,9 @@
 """Problems of a graph are reported once, with a remedy, and none for ordinary data."""
 
 import pickle
+import re
 import warnings
+from pathlib import Path
 
 import kdegraph
 import numpy as np
@@ -16,10 +18,13 @@ from kdegraph import (
     similarity_graph,
     spectral_clustering,
 )
-from kdegraph.diagnosis import GraphWarning, many_parts, unequal_columns
+from kdegraph.diagnosis import Finding, GraphWarning, many_parts, unequal_columns
+from kdegraph.findings import warn
 from sklearn.datasets import load_digits, load_iris
 from sklearn.decomposition import TruncatedSVD
 from sklearn.metrics import adjusted_rand_score
+
+ROOT = Path(__file__).parents[2]
 
 
 # Clumps have no edges between them at any sigma that is the distance to a near neighbor.
@@ -219,6 +224,15 @@ def test_findings_say_what_they_are_about():
 
 
 # ---- warnings
+
+
+def test_warnings_name_their_place_in_the_manual():
+    problems = re.search(r"problem : \{(.+?)\}", Finding.__doc__)[1]
+    for problem in re.findall(r"\w+", problems):
+        with pytest.warns(GraphWarning, match=r"seen; done \(see (\S+) in the manual") as caught:
+            warn(Finding(problem, "seen", "done"))
+        page, place = re.search(r"see (\w+)\.html#(\S+)", str(caught[0].message)).groups()
+        assert f"({place})=\n### " in (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,8 @@ def warn_of_residuals(residuals, n_products):
     warnings.warn(
         f"the eigenvalues did not converge: residual {residuals.max():.1e} after {n_products} "
         "products; they may be inaccurate, or one may be missing. The next eigenvalues are "
-        "probably very close: change n_components, or raise tol",
+        "probably very close: change n_components, or raise tol "
+        "(see faq.html#warning-convergence in the manual)",
         ConvergenceWarning,
         stacklevel=4,
     )
