@@ -43,6 +43,7 @@ if ! { [ -x "$venv/bin/pip" ] && suitable "$venv/bin/python"; }; then
 fi
 
 echo "Installing kdegraph[$extra] and what it needs into $venv ..."
-"$venv/bin/python" -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$extra]"
+# Modules are compiled when they are first imported: few of all are.
+"$venv/bin/python" -m pip install --no-compile --quiet --disable-pip-version-check -c constraints.txt -e ".[$extra]"
 touch "$venv/.ready-$extra"
 [ "$extra" != dev ] || touch "$venv/.ready-explorer"

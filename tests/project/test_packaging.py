@@ -88,11 +88,14 @@ def test_wheel_works_in_an_empty_environment(built, tmp_path):
     venv.create(tmp_path / "venv", with_pip=True)
     bin_folder = tmp_path / "venv" / ("Scripts" if os.name == "nt" else "bin")
     python = bin_folder / "python"
-    constraints = ("-c", ROOT / "constraints.txt")
-    run(python, "-m", "pip", "install", "-q", *constraints, f"{wheel}[explorer]", cwd=tmp_path)
+    options = ("-q", "--no-compile", "-c", ROOT / "constraints.txt")
+    run(python, "-m", "pip", "install", *options, f"{wheel}[explorer]", cwd=tmp_path)
     # An installed package may belong to root: nothing is written beside it, the cache has a place
     # of its own.
-    environment = {"PYTHONDONTWRITEBYTECODE": "1", "KDEGRAPH_CACHE_DIR": str(tmp_path / "cache")}
+    environment = {
+        "PYTHONPYCACHEPREFIX": str(tmp_path / "bytecode"),
+        "KDEGRAPH_CACHE_DIR": str(tmp_path / "cache"),
+    }
     locate = "import kdegraph; print(kdegraph.__file__)"
     where = run(python, "-c", locate, cwd=tmp_path, **environment)
     package = Path(where.strip()).parent
