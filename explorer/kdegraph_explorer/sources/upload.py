@@ -249,13 +249,24 @@ class Upload(ColumnScales, Source):
             *(column.name for column in self.contents.columns if column.classifies),
         ]
         with param.parameterized.batch_call_watchers(self):
-            label = wanted.get("label_column") or self.contents.suggested_label or NO_LABELS
+            label = wanted.get("label_column")
+            if label not in self.param.label_column.objects:
+                label = self.contents.suggested_label or NO_LABELS
             columns = wanted["columns"] if wanted else self.contents.suggested_features
             self.param.update(
                 columns=[name for name in columns if name in names],
                 label_column=label,
                 **scaling_of({**wanted, "columns": names}),
             )
+
+    def recall(self):
+        """See `Source.recall`; the present columns are not those of a file that is yet unread."""
+        data = super().recall()
+        if self.file is not self._contents_of:
+            defaults = self.defaults()
+            unread = self._wanted_of(self.file)
+            data |= {name: unread.get(name, defaults[name]) for name in COLUMN_CHOICES}
+        return data
 
     def restore(self, data):
         """See `Source.restore`; the columns of another file are chosen after it has been read."""
