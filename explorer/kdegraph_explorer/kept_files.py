@@ -49,13 +49,14 @@ class KeptFiles:
     secret : bytes
         Of the user. With another one, none of the files is found.
     days : int
-        0 keeps nothing.
+        0 keeps and finds nothing.
     """
 
     def __init__(self, folder, secret, days):
         self._folder, self.days = folder, min(days, MAX_DAYS)
         self._key = hmac.digest(secret, b"kept files", "sha256")
-        self._clean()
+        if days:  # else the files of other servers stay
+            self._clean()
 
     def key_of(self, file):
         """Return the name of a `StoredFile` in addresses, whether it is kept or not."""
@@ -72,7 +73,7 @@ class KeptFiles:
             try:
                 os.utime(path)
             except OSError:
-                raise ValueError("it was deleted there") from None
+                raise ValueError("it was deleted") from None
             return
         if not self.days:
             raise ValueError("this server keeps no files")

@@ -20,6 +20,7 @@ from kdegraph_explorer.history import take
 from kdegraph_explorer.kept_files import DAY, MAX_FILES, KeptFiles
 from kdegraph_explorer.uploads import StoredFile
 from kdegraph_explorer.views.controls import DataControls
+from kdegraph_explorer.views.kept import KeptList
 
 SECRET = b"s" * 32
 
@@ -237,6 +238,9 @@ def test_a_server_for_others_keeps_files_only_when_it_is_told_to(
         with pytest.raises(ValueError, match="this server keeps no files"):
             keep(kept)
         assert on_disk(tmp_path) == []
+        keep(KeptFiles(tmp_path / "files", SECRET, days=7))
+        kept = files_of(SECRET, one_user)  # which leaves the files of other servers alone
+        assert (kept.files(), len(on_disk(tmp_path / "files"))) == ([], 1)
     else:
         keep(kept)
         (file,) = kept.files()
@@ -331,6 +335,9 @@ def test_sessions_without_a_server_write_nothing(sessions, folder):
     session = sessions()
     give_file(session, TABLE, "zoo.csv")
     assert "kept" not in address_of(session)
+    shown = KeptList(session.sources["upload"], lambda key: None)
+    for message in ({"open": "x"}, {"delete": "x"}):
+        shown._handle_msg(message)
     assert on_disk(folder) == []
 
 
@@ -375,7 +382,7 @@ def test_an_upload_that_cannot_be_kept_works_and_says_so(
     assert explorer.session.state.shown.n_points == 40
     assert source.unkept == reason
     shown = controls(explorer, DataControls)._kept
-    assert shown.warning == f"This file is lost when the page is closed: {reason}."
+    assert shown.warning == f"The file is not kept, and lost with this page: {reason}."
     assert shown.visible
     assert folder.parent.is_file() or on_disk(folder) == []
 
@@ -396,13 +403,14 @@ def test_the_page_lists_opens_and_deletes_kept_files(explore, kept):
     assert shown.rows[0]["about"].startswith(f"{len(TABLE)} bytes, until ")
     assert shown.warning == ""
     session.history.end_step()
+    assert not shown.unfolded
     shown._handle_msg({"open": flies})
     settle(explorer)
     assert session.state.shown.name == "flies.csv"
     assert [row["name"] for row in shown.rows] == ["flies.csv", "zoo.csv"]
     shown._handle_msg({"delete": flies})
     assert [row["name"] for row in shown.rows] == ["zoo.csv"]
-    assert shown.warning == "This file is lost when the page is closed: it was deleted there."
+    assert shown.warning == "The file is not kept, and lost with this page: it was deleted."
     undo(explorer)
     assert source.file.name == "zoo.csv"
     assert shown.warning == ""
@@ -415,3 +423,17 @@ def test_the_page_lists_opens_and_deletes_kept_files(explore, kept):
     for message in ({}, {"open": 3}, {"delete": None}, {"delete": "../server-secret"}):
         shown._handle_msg(message)
     assert [row["name"] for row in shown.rows] == ["zoo.csv"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "label", "words"),
+    [('["width","weight"]', "nothing", "nothing"), ('["height","depth"]', "kind", "depth")],
+)
+def test_columns_that_the_file_in_an_address_does_not_have_are_named(served, columns, label, words):
+    session = served()
+    give_file(session, TABLE, "zoo.csv")
+    key = session.sources["upload"].storage.key_of(session.sources["upload"].file)
+    query = f"data.file=zoo.csv&data.kept={key}&data.columns={columns}&data.label_column={label}"
+    again = served(f"source=upload&{query}")
+    assert words in again.state.error
+    assert again.sources["upload"].label_column in ("none", "kind")

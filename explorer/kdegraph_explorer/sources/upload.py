@@ -230,7 +230,7 @@ class Upload(ColumnScales, Source):
         """Delete a kept file; the present data stay."""
         self.storage.delete(key)
         if isinstance(self.file, StoredFile) and key == self.storage.key_of(self.file):
-            self.unkept = "it was deleted there"
+            self.unkept = "it was deleted"
 
     def _offer_columns(self):
         """Offer the columns of a new table."""

@@ -1,7 +1,6 @@
 export function render({model}) {
   const summary = element("summary", ""), list = element("ul", ""), rule = element("p", "")
   const files = element("details", "", summary, rule, list)
-  files.open = true
   const warning = element("p", "warning")
   warning.setAttribute("role", "status")
   const act = (word, {key, name}) => {
@@ -22,6 +21,9 @@ export function render({model}) {
     }))
     if (held) summary.focus()  // as the button that was pressed is gone
   }
+  const unfold = () => { files.open = model.unfolded }
+  model.on("unfolded", unfold)
+  unfold()
   for (const name of ["rows", "rule", "warning"]) model.on(name, show)
   show()
   return element("div", "", files, warning)

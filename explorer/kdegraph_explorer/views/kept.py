@@ -15,6 +15,7 @@ class KeptList(JSComponent):
     rows = param.List(doc="What is shown of each file: key, name, about.")
     rule = param.String(doc="A sentence that says how long files are kept.")
     warning = param.String(doc="A sentence if the present file is not kept.")
+    unfolded = param.Boolean(doc="Whether the lines are shown at first.")
 
     _esm = script_of_elements("kept")
 
@@ -31,6 +32,7 @@ class KeptList(JSComponent):
         """Show the files as they are now, if the source is `chosen`."""
         if chosen and self._source.storage is not None:
             self._list()
+        self.unfolded = self._source.file is None
         self.visible = chosen and bool(self.rows or self.warning)
 
     def _list(self):
@@ -47,10 +49,12 @@ class KeptList(JSComponent):
         self.param.update(
             rows=rows,
             rule=f"Each stays for {days} after it was last opened.",
-            warning=f"This file is lost when the page is closed: {reason}." if reason else "",
+            warning=f"The file is not kept, and lost with this page: {reason}." if reason else "",
         )
 
     def _handle_msg(self, message):
+        if self._source.storage is None:
+            return
         if "open" in message:
             self._open_file(message["open"])
         elif "delete" in message:
