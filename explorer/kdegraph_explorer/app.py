@@ -12,6 +12,7 @@ from bokeh.settings import settings
 
 from . import process
 from .explorer import Explorer
+from .kept_files import KeptFiles
 from .limits import limits
 from .patches.bokeh import application_of
 from .patches.panel import forget
@@ -20,11 +21,11 @@ from .serving.origins import Origins, read_origin
 from .serving.page import STYLE, page_of, take_files_from_the_server
 from .serving.servers import LOCAL, Place, read_prefix, server_of
 from .serving.spare import keep_spare
-from .serving.user_secret import user_secret
+from .serving.user_secret import state_folder, user_secret
 from .views.markup import Text
 
 
-def create_app(file=None, checked=False):
+def create_app(file=None, checked=False, kept=None):
     """Return a page with a new session of the explorer.
 
     Parameters
@@ -34,6 +35,8 @@ def create_app(file=None, checked=False):
     checked : bool
         The server has checked where the request comes from. Otherwise, the page only says so if it
         comes from elsewhere.
+    kept : KeptFiles, optional
+        Where uploaded files are kept.
 
     Returns
     -------
@@ -51,6 +54,7 @@ def create_app(file=None, checked=False):
     except ValueError:
         explorer = Explorer()
         explorer.open(file)  # which says on the page what is wrong
+    explorer.session.sources["upload"].storage = kept
     sidebar, header, main = explorer.sections()
     page = page_of(main, sidebar=[sidebar], header=[header], sidebar_width=320, sx=STYLE)
     browser = explorer.layout.toolbar.browser
@@ -142,15 +146,17 @@ def serve(
     limits()  # says at once if one is wrong
     place = Place(host)
     named = [read_origin(text) for text in allow_origin]
+    secret = user_secret()
+    kept = files_of(secret, one_user=place.is_local and not named)
     access = Access(
-        user_secret(),
+        secret,
         named=[*named, place.origin],
         password=None if password_file is None else read_password(password_file),
         token=token or not (place.is_local or password_file is not None),
     )
     options = {"address": host, "port": port, "prefix": read_prefix(prefix)}
     process.start()  # while the browser opens
-    server = server_of(lambda: create_app(file, checked=True), access, **options)
+    server = server_of(lambda: create_app(file, checked=True, kept=kept), access, **options)
     address, _ = place.addresses(server)
     words = f"kdegraph explorer: {access.invitation(address)}  (Ctrl+C stops it)"
     # Users wait for the address.
@@ -162,3 +168,18 @@ def serve(
     with process.sparing_old_objects():
         server.start()
         server.io_loop.start()
+
+
+KEPT_DAYS = 7  # on a server of one user
+
+
+def files_of(secret, one_user):
+    """Return the `KeptFiles` of the user with a secret.
+
+    A server cannot tell its visitors apart, so that one for others keeps nothing unless
+    ``KDEGRAPH_MAX_KEPT_DAYS`` says so.
+    """
+    days = limits().kept_days
+    if days is None:
+        days = KEPT_DAYS if one_user else 0
+    return KeptFiles(state_folder() / "files", secret, days)

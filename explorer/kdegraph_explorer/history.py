@@ -114,6 +114,14 @@ class History(param.Parameterized):
         at = min(max(position - self._dropped, 0), len(self._steps) - 1)
         self._go(at - self._at)
 
+    def return_to(self, data):
+        """Go back to the newest step with these data; return whether there is an earlier one."""
+        steps = [i for i, step in enumerate(self._steps[: self._at + 1]) if step.only_data == data]
+        if not steps or steps[-1] == self._at:
+            return False
+        self._go(steps[-1] - self._at)
+        return True
+
     def choices_of(self, data):
         """Return the newest choices for these data, or None; see `Snapshot.only_data`."""
         known = [step.choices for step in self._steps[: self._at] if step.only_data == data]

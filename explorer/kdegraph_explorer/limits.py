@@ -15,11 +15,13 @@ from kdegraph.datasets import MAX_BYTES
 
 @dataclass(frozen=True)
 class Limits:
-    """The largest allowed values; None is no limit.
+    """The largest allowed values; None is no limit, unless it is said to be another default.
 
     ``KDEGRAPH_MAX_POINTS`` sets `points`, and so on. `points`, `pixels`, `seconds` and `bytes` are
     those of one data set, picture, computation and file; all sessions together have at most
-    `points_in_all` points and `bytes_in_all` bytes of uploaded files.
+    `points_in_all` points and `bytes_in_all` bytes of uploaded files. Files are kept for
+    `kept_days` after they were last opened, by default only on a server of one user, and have
+    `kept_bytes` on the disk together.
     """
 
     sessions: int | None = None
@@ -29,13 +31,15 @@ class Limits:
     bytes_in_all: int | None = None
     pixels: int | None = None
     seconds: int | None = None
+    kept_days: int | None = None
+    kept_bytes: int = 2**30
 
 
 @cache
 def limits():
     """Return the `Limits` of this process, read once from its environment.
 
-    A ValueError names a variable that is not a positive whole number.
+    A ValueError names a variable that is not a positive whole number, or 0 to keep no files.
     """
     names = [field.name for field in fields(Limits)]
     texts = {name: os.environ.get(variable(name)) for name in names}
@@ -50,9 +54,10 @@ def variable(field):
 
 
 def _number(field, text):
-    if not (text.isascii() and text.isdigit() and int(text) >= 1):
+    least = 0 if field.startswith("kept_") else 1
+    if not (text.isascii() and text.isdigit() and int(text) >= least):
         raise ValueError(
-            f"{variable(field)} must be a whole number of at least 1, not {text[:80]!r}"
+            f"{variable(field)} must be a whole number of at least {least}, not {text[:80]!r}"
         )
     return int(text)
 

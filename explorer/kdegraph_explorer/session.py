@@ -82,7 +82,10 @@ class Session:
         self._waiting = []  # callbacks for the result of the present choices
         # The snapshot that is being restored, until its data are on the screen.
         self._restored = None
-        self._unloaded = False  # whether loading data was cancelled
+        self._undone = None  # the step of the history that was cancelled
+        # The choices that led to the data of the last result, and these data, until there is a
+        # result of the present ones.
+        self._last = None
         self._started = False
         self.settling = False
         self._follow(sources)
@@ -130,7 +133,7 @@ class Session:
     def _load_from(self, source, snapshot=None):
         loader = source.part_loader()
         if loader is not None:
-            self.state.stopped = self._unloaded = False
+            self.state.stopped, self._undone = False, None
             self._stages = ProgressRows("Data")
             self._load.request((source, loader, snapshot))
 
@@ -140,6 +143,11 @@ class Session:
             self.start()
 
     @property
+    def _loaded(self):
+        """Return the choices that led to the present data, as `Snapshot.only_data`; or None."""
+        return None if self.origin is None else (self.origin[0].key, self.origin[1])
+
+    @property
     def restoring(self):
         """Return whether choices are being restored, so that no change is the user's."""
         return self._restored is not None
@@ -147,7 +155,7 @@ class Session:
     def restore(self, snapshot):
         """Restore the choices of a `Snapshot`, after loading other data if necessary."""
         source = self.sources[snapshot.source]
-        other_data = take(self).only_data != snapshot.only_data
+        other_data = self._loaded != snapshot.only_data
         self._restored, self._started = snapshot, True
         with self.settle():
             self.state.source = snapshot.source
@@ -155,6 +163,7 @@ class Session:
         if (other_data or self.state.dataset is None) and source.loader() is not None:
             self._load_from(source, snapshot)
         else:
+            self._load.cancel()
             self.state.param.update(**self._without_axes(snapshot))
             self._look()
 
@@ -186,9 +195,11 @@ class Session:
         self.history.arrive()
 
     def retry(self):
-        """Compute again what the choices ask for; without data, load them again."""
+        """Compute again what the choices ask for; load again what was cancelled."""
         self._requested = None
-        if self.state.dataset is None or self._unloaded:
+        if self._undone is not None:
+            self.history.go_to(self._undone)
+        elif self.state.dataset is None or self._loaded not in (None, take(self).only_data):
             self.start()
         else:
             self._request()
@@ -250,9 +261,9 @@ class Session:
         self._upload.request(incoming, replace=True)
 
     def cancel(self):
-        """Stop what is under way; the last results stay."""
+        """Stop what is under way; the last results stay, with the choices that led to them."""
         self._waiting.clear()
-        self._unloaded = self._load.busy
+        undone = self._load.busy or self._last is not None
         self.state.stopped = self._load.busy or self._compute.busy
         for job in (*self._main_jobs, self._count, self.splitter.job):
             job.cancel()
@@ -260,6 +271,14 @@ class Session:
         if self.state.stage is not None:
             self.state.stage = "stopping"
         self.state.show_last()
+        if undone:
+            self._return()
+
+    def _return(self):
+        """Return to the choices that led to the data that are shown."""
+        position = self.history.position
+        if self.history.return_to(self._loaded if self._last is None else self._last[0]):
+            self.state.stopped, self._undone = True, position
 
     def close(self):
         """Stop all jobs permanently."""
@@ -276,6 +295,14 @@ class Session:
         request = self.state.request()
         if request is None or request == self._requested:
             return
+        if self._last is not None and request.dataset is self._last[1]:
+            self._last = None
+            self._compute.cancel()
+            if self.state.has_all(request):
+                self._requested = request
+                self.state.show()
+                self._look()
+                return
         if self._requested is not None:
             self.state.notice = ""
         other_data = self._requested is None or request.dataset is not self._requested.dataset
@@ -285,9 +312,11 @@ class Session:
         self._compute.request(request, replace=other_data)
 
     def _make(self, request, progress, publish):
-        _, loader, _ = request
+        _, loader, snapshot = request
         progress(LOADING, 0.0)
-        dataset = loader()
+        dataset, last = loader(), self._last
+        if last is not None and snapshot is not None and snapshot.only_data == last[0]:
+            dataset = last[1]  # whose result is there
         check("points", dataset.n_points, "there are", "choose fewer points")
         POINTS.hold(self, dataset.n_points)
         prepare(dataset)
@@ -297,6 +326,8 @@ class Session:
         source, _, snapshot = request
         with self.settle():
             source.settle()
+        if self.state.outcome("kde") is not None and self.state.shown is self.state.dataset:
+            self._last = (self._loaded, self.state.shown)
         self.origin = (source, source.recall())
         restoring = snapshot is not None and snapshot is self._restored
         choices = self._without_axes(snapshot) if restoring else {}
@@ -386,6 +417,8 @@ class Session:
     def _accept(self, request, result):
         if request.dataset is self.state.dataset:
             self.state.accept(result)
+            if self.state.outcome("kde") is not None:
+                self._last = None
 
     def _fail(self, request, error):
         if isinstance(error, TimeoutError):

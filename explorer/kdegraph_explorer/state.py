@@ -514,6 +514,12 @@ class State(param.Parameterized):
             return None
         return self.result.outcomes.get(method)
 
+    def has_all(self, request):
+        """Return whether the present result is all that a request asks for."""
+        found = self.result
+        complete = found is not None and not found.coarse and found.request == request
+        return complete and {*request.methods} <= {*found.outcomes}
+
     def outcomes(self, methods):
         """Return the outcomes of those methods that have one, by their keys."""
         found = {method: self.outcome(method) for method in methods}

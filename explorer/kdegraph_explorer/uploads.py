@@ -6,6 +6,7 @@ the events of the page do not wait behind the file, and a file that is no longer
 
 import hashlib
 import queue
+import shutil
 import tempfile
 import threading
 import time
@@ -27,13 +28,16 @@ STALL_LIMIT = 60  # Seconds that a part may take.
 class StoredFile:
     """The content of a file, which is available as long as something refers to this object.
 
-    `size` is in bytes, and `sha256` is the checksum in hexadecimal digits.
+    `size` is in bytes, and `sha256` is the checksum in hexadecimal digits. `kept` is set once the
+    file has been kept on the server. The content begins `start` bytes after the begin of the file.
     """
 
     name: str
     size: int
     sha256: str
     _file: IO[bytes] = field(repr=False, compare=False)
+    start: int = field(default=0, repr=False, compare=False)
+    kept: threading.Event = field(default_factory=threading.Event, repr=False, compare=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def __post_init__(self):
@@ -59,8 +63,14 @@ class StoredFile:
         Large files take a while: call it in a worker thread.
         """
         with self._lock:
-            self._file.seek(0)
+            self._file.seek(self.start)
             return self._file.read(size)
+
+    def copy_to(self, target):
+        """Write the content to an open file."""
+        with self._lock:
+            self._file.seek(self.start)
+            shutil.copyfileobj(self._file, target)
 
 
 def _store(name, parts, announced=0):

@@ -26,7 +26,8 @@ def end(process):
 UNREACHABLE = ("net::ERR_CONNECTION_REFUSED",)
 
 
-def test_a_page_outlives_its_server(server, new_page, tmp_path):
+def test_a_page_outlives_its_server(server, new_page, tmp_path, monkeypatch):
+    monkeypatch.setenv("KDEGRAPH_MAX_KEPT_DAYS", "0")
     process = server()
     page = ExplorerPage(new_page(ignore=UNREACHABLE)).open(server.address)
     page.change(lambda: page.set_slider("Clusters k", 2))
@@ -46,7 +47,7 @@ def test_a_page_outlives_its_server(server, new_page, tmp_path):
     page.expect_status(before)
     assert page.page.get_by_role("slider", name="Clusters k").get_attribute("aria-valuenow") == "4"
     page.change(lambda: page.set_slider("Clusters k", 1))
-    # What the address cannot hold is said.
+    # What the address cannot restore stays until it is given up.
     path = tmp_path / "animals.csv"
     path.write_bytes(TABLE)
     page.choose_source("File")
@@ -56,8 +57,11 @@ def test_a_page_outlives_its_server(server, new_page, tmp_path):
     end(process)
     banner.wait_for()
     server()
+    banner.filter(has_text="has not kept “animals.csv”").wait_for()
+    assert page.status().startswith("animals.csv: 40 points")
+    page.page.keyboard.press("Enter")  # “Load the page again”, which has the focus
     banner.wait_for(state="detached")
-    assert "'animals.csv' cannot be part of an address: choose it under Data" in page.error()
+    assert "the file 'animals.csv' is not on this server: choose it under Data" in page.error()
     page.expect_status("2,000 points")
 
 

@@ -2,10 +2,26 @@
 
 import threading
 
+import kdegraph_explorer.limits as limiting
 import kdegraph_explorer.pipeline as pipeline
 import pytest
+from kdegraph_explorer.limits import limits
 
 STAGES = {"similarity_graph": "samples", "find_spectrum": "eigenvectors"}
+
+
+@pytest.fixture
+def limit(monkeypatch):
+    """Sets limits by their variables, as if the process had begun with them."""
+
+    def choose(**values):
+        for field, value in values.items():
+            monkeypatch.setenv(limiting.variable(field), str(value))
+        limits.cache_clear()
+
+    yield choose
+    monkeypatch.undo()
+    limits.cache_clear()
 
 
 @pytest.fixture

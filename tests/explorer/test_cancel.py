@@ -8,11 +8,25 @@ from collections import Counter
 import kdegraph_explorer.pipeline as pipeline
 import numpy as np
 import pytest
-from explorer_actions import PATIENCE, computed, settle, silent, until
+from explorer_actions import (
+    PATIENCE,
+    TABLE,
+    choose,
+    computed,
+    give_file,
+    settle,
+    silent,
+    undo,
+    until,
+)
 from explorer_objects import alert
 from kdegraph import Cancelled, datasets
+from kdegraph_explorer import address
+from kdegraph_explorer.history import take
 from kdegraph_explorer.pipeline import Pipeline
 from kdegraph_explorer.results import Request
+from kdegraph_explorer.sources import upload
+from kdegraph_explorer.uploads import StoredFile
 
 
 def stop_at(number):
@@ -110,3 +124,71 @@ def test_loading_that_was_cancelled_is_loaded_again(sessions, monkeypatch):
     session.wait(PATIENCE)
     assert session.state.dataset is not before
     assert not session.state.stopped
+
+
+# ---- Cancel returns wholly to the last state
+
+
+def everything(session):
+    """All that must speak of the same points."""
+    state, table = session.state, session.sources["upload"]
+    outcome, has_table = state.outcome("kde"), state.source == table.key
+    return {
+        "choices": take(session),
+        "address": address.query(session, take(session)),
+        "columns": [found.name for found in table.facts if has_table],
+        "features": table.columns if has_table else [],
+        "name": state.shown.name,
+        "dataset": state.dataset.X.tolist(),
+        "shown": state.shown is state.dataset,
+        "clusters": outcome.labels.tolist(),
+        "result": state.result.request == state.request(),
+    }
+
+
+OTHER = b"long,short\n" + b"".join(b"%d,%d\n" % (i % 9, i // 9) for i in range(60))
+
+
+@pytest.mark.parametrize("stage", ["loading", "computing"])
+@pytest.mark.parametrize("before", ["generated", "file"])
+def test_cancel_returns_to_the_last_state(sessions, hold, monkeypatch, stage, before):
+    go_on = threading.Event()
+    is_other = {"loading": lambda X, **options: False, "computing": lambda X, **o: len(X) == 60}
+    go_on_computing = hold(when=is_other[stage])
+    read = upload.read
+
+    def slow(file):
+        found = read(file)
+        assert stage != "loading" or file.name != "other.csv" or go_on.wait(PATIENCE)
+        return found
+
+    monkeypatch.setattr(upload, "read", slow)
+    session = sessions(bandwidth="one")  # what the library would decide is not held
+    if before == "file":
+        table = give_file(session, TABLE, "zoo.csv")
+        table.columns = ["width", "weight"]
+        session.wait(PATIENCE)
+    choose(session, selection=np.array([1, 3]))
+    old = everything(session)
+    session.state.source = "upload"
+    session.history.end_step()
+    session.sources["upload"].file = StoredFile.of("other.csv", OTHER)
+    if stage == "computing":
+        until(session, lambda: session.state.shown.n_points == 60)
+    session.cancel()
+    go_on.set()
+    session.wait(PATIENCE)
+    assert everything(session) == old
+    assert session.state.stopped
+    go_on_computing.set()
+    session.retry()  # “Compute again”
+    session.wait(PATIENCE)
+    assert not session.state.stopped
+    new = everything(session)
+    assert (new["name"], new["columns"]) == ("other.csv", ["long", "short"])
+    assert new["shown"]
+    assert new["result"]
+    undo(session)
+    if before == "generated":
+        undo(session)  # to the step before “File”
+    assert everything(session) == old

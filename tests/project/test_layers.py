@@ -215,9 +215,9 @@ def test_explorer_uses_public_names_of_the_core_only():
 
 # Every private name of a library that the explorer uses, its files, and the reason. Names without
 # any documentation are used in the folder `patches` only, which states what is lost without each.
-COMPONENTS = {f"views/{name}.py" for name in ("base", "browser", "color", "columns", "rows")} | {
-    "views/markup.py",
-    "views/widgets.py",
+COMPONENTS = {
+    f"views/{name}.py"
+    for name in ("base", "browser", "color", "columns", "kept", "markup", "rows", "widgets")
 }
 PRIVATE_NAMES = {
     "_esm": (COMPONENTS, "This is Panel's documented place for the JavaScript of a component."),

@@ -5,6 +5,7 @@ import secrets
 import sys
 import uuid
 import warnings
+from contextlib import ExitStack
 from pathlib import Path
 
 SIZE = 32  # bytes: as many as SHA-256 makes of it
@@ -20,7 +21,7 @@ def user_secret():
     """
     path = None
     try:
-        path = _state_folder() / FILE
+        path = state_folder() / FILE
         return _kept(path) or _made(path)
     except (OSError, RuntimeError) as error:  # a RuntimeError if there is no home folder
         warnings.warn(
@@ -30,7 +31,7 @@ def user_secret():
         return secrets.token_bytes(SIZE)
 
 
-def _state_folder():
+def state_folder():
     """Return the folder that `KDEGRAPH_STATE_DIR` names, or ours in the user's state folder."""
     if path := os.environ.get("KDEGRAPH_STATE_DIR"):
         return Path(path)
@@ -46,6 +47,17 @@ def _state_folder():
 def readable_by_others(file):
     """Return whether other users of this machine can read an open file, or write to it."""
     return os.name == "posix" and bool(os.fstat(file.fileno()).st_mode & 0o077)
+
+
+def open_private(path):
+    """Make a file that only this user can read, and open it for writing bytes."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    with ExitStack() as stack:
+        file = stack.enter_context(os.fdopen(os.open(path, flags, 0o600), "wb"))
+        if readable_by_others(file):
+            raise PermissionError("files there can be read by other users")
+        stack.pop_all()  # The file stays open.
+    return file
 
 
 def _kept(path):
@@ -77,17 +89,14 @@ def _made(path):
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     secret = secrets.token_bytes(SIZE)
     temporary = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
-        with open(descriptor, "w", encoding="ascii") as file:
-            if readable_by_others(file):
-                raise PermissionError("files there can be read by other users")
-            file.write(secret.hex())
+        with open_private(temporary) as file:
+            file.write(secret.hex().encode())
             file.flush()
-            os.fsync(descriptor)
+            os.fsync(file.fileno())
         os.link(temporary, path)  # unlike a renaming, this never replaces a file
     except FileExistsError:
         return _kept(path) or secret
     finally:
-        temporary.unlink()
+        temporary.unlink(missing_ok=True)
     return secret

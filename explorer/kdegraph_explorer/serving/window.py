@@ -11,10 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from .. import process
-from ..app import create_app
+from ..app import create_app, files_of
 from .access import Access
 from .page import TITLE
 from .servers import hidden_server_of
+from .user_secret import user_secret
 
 SIZE = (1360, 860)  # pixels
 # Browsers that have windows without an address bar.
@@ -49,7 +50,8 @@ def show(file=None):
     """
     process.start()
     access = Access(token=True)
-    server, address = hidden_server_of(lambda: create_app(file, checked=True), access)
+    kept = files_of(user_secret(), one_user=True)
+    server, address = hidden_server_of(lambda: create_app(file, checked=True, kept=kept), access)
     server.start()
     once = access.invitation(address, once=True)
     with process.sparing_old_objects(), window_command(once) as (kind, command):

@@ -1,6 +1,7 @@
 """Points of the user: from a file, or passed in by a program."""
 
 import base64
+import hashlib
 import io
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -94,6 +95,8 @@ class Upload(ColumnScales, Source):
     color_column = param.String(doc="The column by which the points are colored; empty for none.")
     facts = param.Parameter(default=(), doc="The `ColumnFacts` of all columns of the table.")
     new_table = param.Parameter(default=NewTable(), doc="What was chosen for the table by itself.")
+    storage = param.Parameter(doc="The `KeptFiles` of the server; None in notebooks.")
+    unkept = param.String(doc="Why an uploaded file is not kept on the server; empty if it is.")
     pixels = param.Selector(
         default=10_000,
         objects=list(PIXELS),
@@ -108,6 +111,7 @@ class Upload(ColumnScales, Source):
         self._found = None
         self._wanted = (None, {})  # a file that has not been read yet, and choices of its columns
         self._opened = NewTable()
+        self._unkept = ""  # the next value of `unkept`
 
     def applicable(self):
         if self.contents is None:
@@ -168,7 +172,8 @@ class Upload(ColumnScales, Source):
         file, metric, pixels = self.file, self.metric, self.pixels
         contents = self.contents if self._contents_of is file else None
         wanted = self._wanted_of(file)
-        is_new = self._opened.file is not file and not wanted
+        decided = (self._opened.file, self.new_table.file)
+        is_new = all(known is not file for known in decided) and not wanted
         if contents is not None:
             wanted = {name: getattr(self, name) for name in COLUMN_CHOICES}
         options = {"dropna": self.incomplete or is_new, **(_chosen(wanted) if wanted else {})}
@@ -179,6 +184,7 @@ class Upload(ColumnScales, Source):
                 found = read(file)
                 columns = getattr(found, "columns", ())  # a picture has none
                 self._found = (file, found, [facts(column) for column in columns])
+            self._unkept = self._why_unkept(file)
             try:
                 if found.kind == "image":
                     return found.to_dataset(max_pixels=pixels)
@@ -198,6 +204,7 @@ class Upload(ColumnScales, Source):
 
     def settle(self):
         """See `Source.settle`; offer the columns of a new table, and show what was chosen."""
+        self.unkept = self._unkept
         self._offer_columns()
         if self._opened is not self.new_table and self._opened.file is self._contents_of:
             self.param.update(
@@ -207,10 +214,30 @@ class Upload(ColumnScales, Source):
                 metric=self._opened.metric,
             )
 
+    def _why_unkept(self, file):
+        """Keep a file that was uploaded; return why it cannot be kept, or ""."""
+        if not isinstance(file, StoredFile):
+            return ""
+        if self.storage is None:
+            return "this server keeps no files"
+        try:
+            self.storage.keep(file)
+        except ValueError as error:
+            return str(error)
+        return ""
+
+    def delete(self, key):
+        """Delete a kept file; the present data stay."""
+        self.storage.delete(key)
+        if isinstance(self.file, StoredFile) and key == self.storage.key_of(self.file):
+            self.unkept = "it was deleted"
+
     def _offer_columns(self):
         """Offer the columns of a new table."""
         if self._found is None or self._found[0] is self._contents_of:
             return
+        if self._found[0] is not self.file:
+            return  # reading it was cancelled
         self._contents_of, self.contents, self.facts = self._found
         if self.contents.kind == "image":
             return
@@ -222,13 +249,24 @@ class Upload(ColumnScales, Source):
             *(column.name for column in self.contents.columns if column.classifies),
         ]
         with param.parameterized.batch_call_watchers(self):
-            label = wanted.get("label_column") or self.contents.suggested_label or NO_LABELS
+            label = wanted.get("label_column")
+            if label not in self.param.label_column.objects:
+                label = self.contents.suggested_label or NO_LABELS
             columns = wanted["columns"] if wanted else self.contents.suggested_features
             self.param.update(
                 columns=[name for name in columns if name in names],
                 label_column=label,
                 **scaling_of({**wanted, "columns": names}),
             )
+
+    def recall(self):
+        """See `Source.recall`; the present columns are not those of a file that is yet unread."""
+        data = super().recall()
+        if self.file is not self._contents_of:
+            defaults = self.defaults()
+            unread = self._wanted_of(self.file)
+            data |= {name: unread.get(name, defaults[name]) for name in COLUMN_CHOICES}
+        return data
 
     def restore(self, data):
         """See `Source.restore`; the columns of another file are chosen after it has been read."""
@@ -245,7 +283,10 @@ class Upload(ColumnScales, Source):
         """See `Source.checked`; the file that is open may be missing, or be a name."""
         opened = name_of(self.file)
         data = {**self.defaults(), "file": opened, **data}
-        if opened is not None and data["file"] == opened:
+        key = data.pop("kept", None)
+        if key is not None and self.storage is not None:
+            data["file"] = self._found_by(key, data["file"])
+        elif opened is not None and data["file"] == opened:
             data["file"] = self.file
         chosen, label, file = checked_choices(data), data["label_column"], data["file"]
         if not isinstance(label, str):
@@ -263,9 +304,21 @@ class Upload(ColumnScales, Source):
             "label_column": label,
         }
 
+    def _found_by(self, key, name):
+        """Return the file with a key in an address; a ValueError names the file that is missing."""
+        if isinstance(self.file, StoredFile) and key == self.storage.key_of(self.file):
+            return self.file
+        if (file := self.storage.find(key)) is None:
+            raise ValueError(f"the file {quoted(name)} is not on this server: choose it under Data")
+        return file
+
     def addressed(self, data):
-        """See `Source.addressed`; an address has only the name of the file."""
-        return {**data, "file": name_of(data["file"])}
+        """See `Source.addressed`; an address has the name of the file, and its key."""
+        file = data["file"]
+        key = None
+        if self.storage is not None and isinstance(file, StoredFile):
+            key = self.storage.key_of(file)
+        return {**data, "file": name_of(file), "kept": key}
 
     def portable(self, data, dataset):
         return self.key, {**data, "file": packed(stored(data["file"]))}
@@ -375,7 +428,11 @@ def read(file):
     if isinstance(file, ValueError):
         raise file
     try:
-        content, name = file.read() if isinstance(file, StoredFile) else file, name_of(file)
+        content, name = file, name_of(file)
+        if isinstance(file, StoredFile):
+            content = file.read()
+            if hashlib.sha256(content).hexdigest() != file.sha256:
+                raise ValueError(f"{name} was damaged on the server; choose it again")
         found = datasets.read(content, filename=name, max_bytes=max_bytes(name))
     except OSError as error:
         raise ValueError(

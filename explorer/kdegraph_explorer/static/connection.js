@@ -2,6 +2,7 @@ const EVERY = 1000  // milliseconds between two attempts to reach the server
 const WORDS = {
   lost: "The explorer has lost its server: nothing on this page reacts any more.",
   back: "The server runs again. The page is being restored from its address ...",
+  without: name => `The server runs again, but has not kept “${name}”: what is shown here is lost when the page is loaded again.`,
 }
 
 function make_banner({banner_style, afterwards}) {
@@ -44,8 +45,14 @@ export function render({model, view}) {
     document.body.append(banner)
     const attempt = async () => {
       if (await server_runs()) {
-        banner.shadowRoot.querySelector("span").textContent = WORDS.back
-        location.reload()
+        const next = banner.shadowRoot.querySelector("span")
+        next.textContent = model.unkept ? WORDS.without(model.unkept) : WORDS.back
+        if (!model.unkept) return location.reload()
+        const again = document.createElement("button")
+        again.textContent = "Load the page again"
+        again.addEventListener("click", () => location.reload())
+        next.after(again)
+        again.focus()
       } else {
         setTimeout(attempt, EVERY)
       }

@@ -80,6 +80,10 @@ class Connection(JSComponent):
         "itself.",
         doc="What the banner says about what to do.",
     )
+    unkept = param.String(
+        doc="The name of a file that the address does not restore. The page is not loaded again by "
+        "itself then."
+    )
     banner_style = param.String(
         default=style_sheet("connection"), doc="The style sheet of the banner."
     )

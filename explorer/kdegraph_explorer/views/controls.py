@@ -14,8 +14,10 @@ from ..exports import session_file
 from ..patches.panel import at_once
 from ..projection import axes
 from ..results import DECIDED
+from ..sources.upload import Upload
 from .base import Part
 from .decided import cluster_words, scale_words
+from .kept import KeptList
 from .markup import Markup, styled_text
 from .widgets import (
     SMALL_TOGGLE,
@@ -152,6 +154,7 @@ class DataControls(Part):
         self.widgets = {"source": choice}
         self._widgets = {}  # (key of the source, name of the parameter) -> widget
         lines = []
+        self._kept = KeptList(session.sources[Upload.key], self._open)
         for key, source in session.sources.items():
             hints = {name: source.widgets.get(name) for name in source.controls}
             widgets = {
@@ -163,6 +166,8 @@ class DataControls(Part):
                 self._share_color(source)
             self._widgets |= {(key, name): widget for name, widget in widgets.items()}
             lines += paired(widgets.values())
+            if key == Upload.key:
+                lines.insert(-len(widgets) + 1, self._kept)  # below the button for a file
         self._sentence = styled_text("data-sentence", margin=(2, 10, 0, 10))
         self._body = group("Data", choice, *lines, self._sentence)
         self.state.param.watch(lambda *events: self._update(), ["source", "dataset", "error"])
@@ -172,6 +177,14 @@ class DataControls(Part):
         """Take a file that has arrived, as a session if it is one, otherwise as data."""
         if session_file.is_session(file):
             self._open_session(file)
+        else:
+            source.file = file
+
+    def _open(self, key):
+        """Open a kept file as data, unless it was removed in the meantime."""
+        source = self.session.sources[Upload.key]
+        if (file := source.storage.find(key)) is None:
+            self.state.notice = "This file is not kept any more: choose it again."
         else:
             source.file = file
 
@@ -192,6 +205,7 @@ class DataControls(Part):
         for (key, name), widget in self._widgets.items():
             applicable = self.session.sources[key].applicable()
             widget.visible = key == self.state.source and name in applicable
+        self._kept.update(self.state.source == Upload.key)
         self._sentence.content = "" if self.state.dataset is None else about(self.state.dataset)
 
 

@@ -8,6 +8,7 @@ from ..assets import icon, style_sheet
 from ..exports import EXPORTS, figure, figure_export, session_file
 from ..jobs import explain
 from ..results import METHODS
+from ..sources.upload import Upload, name_of
 from .base import Part
 from .browser import Browser, Connection
 from .describe import counted
@@ -132,6 +133,18 @@ class Toolbar(Part):
         )
         return dialog("Open a session", "xs", words, file)
 
+    def _connection(self):
+        """Return the `Connection`, which knows whether the address restores what is shown."""
+        connection, table = Connection(), self.session.sources[Upload.key]
+
+        def note(*events):
+            lost = self.state.source == table.key and table.unkept
+            connection.unkept = name_of(table.file) or "" if lost else ""
+
+        self.state.param.watch(note, "source")
+        table.param.watch(note, ["file", "unkept"])
+        return connection
+
     def _lay_out(self):
         sentence = "Help: keys, and how to read the plots (?)"
         help_button = icon_button(icon("help"), "Help", sentence, self.actions["help"])
@@ -140,7 +153,7 @@ class Toolbar(Part):
             self.help,
             self._opener,
             self.figure_dialog,
-            *([Connection()] if self.browser.own_address else []),
+            *([self._connection()] if self.browser.own_address else []),
             margin=0,
             width=0,
             styles={"position": "absolute"},
