@@ -19,7 +19,7 @@ SCALES = {  # what the scales differ in: its name on the axis, a note; what clus
     "sigma": ("kernel width σ", ("σ", "@scale{0.000}"), "points"),
     "n_clusters": ("number of segments", ("segments", "@scale{0}"), "pixels"),
 }
-N_CLEAREST, APART = 3, 1.1  # numbers of segments that are named, and their least ratio
+N_CLEAREST, APART = 3, 1.2  # numbers of segments that are named, and their least ratio
 LEFT = 56  # pixels of the numbers beside the lower figure; the axes of both begin there
 
 
