@@ -185,9 +185,7 @@ class RowsView(View):
         self._made_of, self._table, self._found = (None,), None, np.empty(0, dtype=np.intp)
         self._body = beside(
             card("Rows", "a click selects, with Shift or Ctrl another one", self.list),
-            card(
-                "Clusters", "usual values; a click names, merges, splits", self.summary
-            ),
+            card("Clusters", "usual values; a click names, merges, splits", self.summary),
             widths=[5, 3],
             min_height=240,
         )
