@@ -54,6 +54,10 @@ CALLS = {
         [*SPECTRAL, "k-means"],
     ),
     "scales": (lambda _, **how: kdegraph.cluster_scales(X[:200], seed=0, **how), ["scales"]),
+    "numbers": (
+        lambda graph, **how: kdegraph.cluster_numbers(graph, range(2, 6), **how),
+        ["numbers"],
+    ),
     "decision": (
         lambda _, **how: decision(**how),
         ["number of clusters", "scales", "clusters"],
@@ -69,7 +73,13 @@ def test_reports_rise_within_each_stage_and_each_stage_can_be_cancelled(graph, c
     stages = list(dict.fromkeys(stage for stage, _ in reports))
     if expected is not None:  # else several small graphs are made one after the other
         assert check_reports(reports) == stages == expected
-        assert reports[-1][1] == 1.0 or stages[-1] in (*SPECTRAL, "k-means", "clusters", "scales")
+        assert reports[-1][1] == 1.0 or stages[-1] in (
+            *SPECTRAL,
+            "k-means",
+            "clusters",
+            "scales",
+            "numbers",
+        )
         if "eigenvectors" in stages:  # each product with the matrix
             assert [stage for stage, _ in reports].count("eigenvectors") > 10
     for at in stages:

@@ -12,7 +12,7 @@ from .graph import similarity_graph
 from .kde import gauss_transform, kernel_sum
 from .layout import graph_layout
 from .local_bandwidth import local_bandwidths
-from .ribbon import cluster_scales
+from .ribbon import cluster_numbers, cluster_scales
 from .runtime.deadline import Deadline
 from .runtime.progress import Cancelled
 from .runtime.threads import get_num_threads, set_num_threads
@@ -30,6 +30,7 @@ __all__ = [
     "SimilarityGraphTransformer",
     "TableTransformer",
     "TiledGraph",
+    "cluster_numbers",
     "cluster_scales",
     "conductance",
     "datasets",

@@ -42,6 +42,7 @@ from .results import (
 
 MAX_NUMBERS = 100  # clusterings whose numbers are remembered
 N_EIGENVALUES = 10  # enough for the eigengap and for k <= 8 without another run of the eigensolver
+MOST_SEGMENTS = 50  # of a photograph, which further numbers find without such a run
 
 MANY_DRAWS = 2_000_000  # with more draws in all, a graph of `FEW_ROUNDS` is shown first
 MANY_POINTS = 100_000  # and where bandwidths are to be decided for more points
@@ -318,7 +319,8 @@ class Pipeline:
     def _spectrum(self, method, request, graph_key, graph, progress):
         wanted = N_EIGENVALUES
         if request.n_clusters != "auto":
-            wanted = max(wanted, request.n_clusters + 2)
+            most = 0 if request.dataset.image is None else MOST_SEGMENTS + 1
+            wanted = max(wanted, request.n_clusters + 2, most)
         known_key = self._memory.get((method, "spectrum"), ((None, 0, None),))[0]
         if known_key[0] == graph_key:  # known eigenvalues are kept, even if fewer are needed
             wanted = max(wanted, known_key[1])
@@ -326,16 +328,7 @@ class Pipeline:
         wanted = min(wanted, n_counted or matrix_of(graph).shape[0])
 
         def solve():
-            progress("eigenvalues", 0.0)
-            return find_spectrum(
-                graph,
-                wanted,
-                seed=request.seed,
-                tol=TOLERANCE,
-                max_products=max_products(matrix_of(graph)),
-                smallest_component="auto" if n_counted else 1,
-                progress=progress,
-            )
+            return solved(graph, wanted, n_counted, request.seed, progress)
 
         return (graph_key, wanted, request.seed), solve
 
@@ -395,6 +388,30 @@ def max_products(adjacency):
 def _with_metric(graph, dataset):
     """Return a graph of embedded points with the metric for which they were embedded."""
     return graph if graph.metric == dataset.metric else replace(graph, metric=dataset.metric)
+
+
+def solved(graph, wanted, n_counted, seed, progress):
+    """Return the spectrum of a graph, with as many eigenvalues as wanted.
+
+    `n_counted` vertices are in components that are large enough to be clusters.
+    """
+    progress("eigenvalues", 0.0)
+    return find_spectrum(
+        graph,
+        wanted,
+        seed=seed,
+        tol=TOLERANCE,
+        max_products=max_products(matrix_of(graph)),
+        smallest_component="auto" if n_counted else 1,
+        progress=progress,
+    )
+
+
+def segment_spectrum(graph, seed, progress):
+    """Return the spectrum of the graph of a photograph that serves up to `MOST_SEGMENTS`."""
+    n_counted = len(vertices_in_clusters(graph))
+    wanted = min(MOST_SEGMENTS + 1, n_counted or matrix_of(graph).shape[0])
+    return solved(graph, wanted, n_counted, seed, progress)
 
 
 def find_clusters(request, graph, n_clusters, spectrum, progress):

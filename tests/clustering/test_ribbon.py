@@ -184,3 +184,55 @@ def test_the_plot_has_a_band_for_each_outline_and_the_numbers_of_clusters():
     assert [text.get_text() for text in ax.texts] == ["6", "3"]
     assert "900" not in repr(found)
     assert "300 points" in repr(found)
+
+
+def test_numbers_of_clusters_are_those_of_one_spectrum_and_followed():
+    X, truth = nested(600)
+    graph = kdegraph.similarity_graph(X, sigma=1.0, seed=0)
+    found = kdegraph.cluster_numbers(graph, [3, 1, 6, 12, 3], seed=0)
+    assert (found.along, found.n_clusters.tolist()) == ("n_clusters", [12, 6, 3, 1])
+    spectrum = kdegraph.spectrum(graph, 13, seed=0)
+    for k, labels, stable, gap in zip(
+        found.n_clusters, found.labels, found.stability, found.eigengap, strict=True
+    ):
+        expected = kdegraph.spectral_clustering(graph, k, seed=0).labels
+        assert adjusted_rand_score(expected, labels) > (0.6 if k == 12 else 1 - 1e-9)
+        assert gap == pytest.approx(np.diff(spectrum.eigenvalues)[k - 1], abs=1e-3)
+        assert np.count_nonzero(np.isfinite(stable)) == k
+        if k < 12:
+            assert np.nanmin(stable) == 1
+    assert np.nanmean(found.stability[0]) < 1
+    assert adjusted_rand_score(truth, found.labels[1]) == 1
+    for below, above in zip(found.labels[1:3], found.labels[2:], strict=True):
+        for cluster in np.unique(below):  # groups in groups
+            assert len(np.unique(above[below == cluster])) == 1
+    ends = [one.x[[0, -1]] for one in found.outlines() if one.into is not None]
+    assert all(start > end for start, end in ends)  # from many to few
+    assert np.isfinite(kdegraph.cluster_numbers(graph, [2], n_replicates=0).stability).all()
+
+
+@pytest.mark.parametrize(("shape", "numbers"), [((1, 1), [1]), ((2, 2), [4, 3, 2])])
+def test_a_picture_of_few_pixels_has_few_numbers(shape, numbers):
+    gray = kdegraph.datasets.image_points(np.full((*shape, 3), 90, np.uint8))
+    graph = kdegraph.similarity_graph(gray.X, sigma=1.0, seed=0)
+    found = kdegraph.cluster_numbers(graph)
+    assert found.n_clusters.tolist() == numbers
+    assert found.labels.shape == (len(numbers), len(gray.X))
+    assert np.isnan(found.eigengap[0])
+
+
+@pytest.mark.parametrize(
+    ("graph", "options", "error", "words"),
+    [
+        (np.eye(3), {}, TypeError, "SimilarityGraph with its points"),
+        (None, {"numbers": []}, ValueError, "at least one"),
+        (None, {"numbers": [0]}, ValueError, "each of the numbers"),
+        (None, {"numbers": [31]}, ValueError, "30"),
+        (None, {"n_replicates": -1}, ValueError, "n_replicates"),
+    ],
+)
+def test_numbers_that_cannot_be_used_are_refused(graph, options, error, words):
+    if graph is None:
+        graph = kdegraph.similarity_graph(np.arange(30.0)[:, None], sigma=1.0, seed=0)
+    with pytest.raises(error, match=words):
+        kdegraph.cluster_numbers(graph, **options)

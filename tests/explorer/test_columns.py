@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from explorer_actions import (
     PATIENCE,
@@ -15,6 +16,7 @@ from explorer_actions import (
     reopened,
     reproduce,
     restored,
+    run_script,
     settle,
     undo,
 )
@@ -352,3 +354,43 @@ def test_points_that_are_no_table_have_no_scales(explore):
     explorer = explore([[0.0, 0.0], [1.0, 1.0], [2.0, 3.0]])
     with pytest.raises(ValueError, match="these points have none"):
         explorer.log = ["x1"]
+
+
+# ---- dates
+
+
+def test_what_dates_count_as_is_chosen_undone_and_kept(explore, sessions, tmp_path, monkeypatch):
+    days = pd.Series(pd.date_range("2023-01-01", periods=90, freq="9D"))
+    content = csv(x=RNG.normal(size=90), day=days.dt.strftime("%Y-%m-%d"))
+    explorer = explore()
+    explorer.session.state.bandwidth = "one"
+    source = give_file(explorer.session, content, "days.csv")
+    settle(explorer)
+    table = table_of(explorer)
+    assert table.roles == ["feature", "ignore"]
+    assert table.rows[1]["offered"] == ["time", "year", "month", "weekday", "color", "ignore"]
+    assert "hour" in facts(column(["2020-01-05 10:30", "", "2020-01-06"])).roles
+    send(explorer, columns=[1], role="month")
+    dataset = explorer.session.state.dataset
+    assert table.roles == ["feature", "month"]
+    angle = 2 * np.pi * (days.dt.month - 1) / 12
+    found = dataset.X[:, 1:] / np.linalg.norm(dataset.X[0, 1:])
+    np.testing.assert_allclose(found, np.stack([np.cos(angle), np.sin(angle)], axis=1), atol=1e-12)
+    explorer.session.history.end_step()
+    send(explorer, columns=[1], role="year")
+    np.testing.assert_array_equal(explorer.session.state.dataset.X[:, 1], days.dt.year)
+    undo(explorer)
+    assert table.roles == ["feature", "month"]
+    send(explorer, column=1, kind="log", value=True)
+    assert "dates" in table.refusal["text"]
+    send(explorer, column=1, kind="weights", value="2")
+    np.testing.assert_allclose(explorer.session.state.dataset.X[:, 1:], 2 * dataset.X[:, 1:])
+    X = explorer.session.state.dataset.X
+    again = reopened(explorer.session, sessions(start=False))
+    assert again.sources["upload"].dates == {"day": "month"}
+    np.testing.assert_array_equal(again.state.dataset.X, X)
+    (tmp_path / "days.csv").write_bytes(content)
+    monkeypatch.chdir(tmp_path)
+    np.testing.assert_array_equal(run_script(explorer.session, tmp_path)["data"].X, X)
+    with pytest.raises(ValueError, match="dates must be"):
+        source.checked({"dates": {"day": "moon"}})

@@ -1,12 +1,18 @@
-"""The view of the clusters at all scales: what is drawn, and what a click in it does."""
+"""The view of the clusters at all scales, and of the segments of a photograph in all numbers: what
+is drawn, and what a click in it does.
+"""
 
 import kdegraph
 import numpy as np
+import pandas as pd
+import pytest
 from bokeh.events import Pan, Tap
 from explorer_objects import happen, settle, source, view
 from kdegraph import datasets
 from kdegraph_explorer.algorithm import ribbon
 from kdegraph_explorer.drawing.palette import CLUSTER_COLORS
+from kdegraph_explorer.drawing.segments import segments
+from sklearn.metrics import adjusted_rand_score
 
 CENTERS = np.array([(x + dx, y) for x, y in [(0, 0), (10, 0), (5, 9)] for dx in (-1, 1)])
 NESTED = CENTERS[np.arange(300) % 6] + 0.2 * np.random.default_rng(0).normal(size=(300, 2))
@@ -36,7 +42,7 @@ def test_bands_have_the_sizes_and_the_colors_of_the_clusters_in_the_picture(expl
     at = np.flatnonzero(expected.n_clusters == 6)[0]  # the picture has the same six
     drawn = {
         color: size
-        for color, size, sigma in zip(bands["color"], bands["size"], bands["sigma"], strict=True)
+        for color, size, sigma in zip(bands["color"], bands["size"], bands["scale"], strict=True)
         if sigma == expected.sigma[at]
     }
     sizes = np.bincount(colors)
@@ -81,7 +87,7 @@ def test_bands_of_a_part_come_first_and_can_be_all(explore, monkeypatch):
 
     def stop_after_the_first(dataset, found):
         take(dataset, found)
-        sizes.append(len(found[0].rows))
+        sizes.append(len(found.found.rows))
         if len(sizes) == 1:
             shown.stop()
 
@@ -101,7 +107,7 @@ def test_bands_of_a_part_come_first_and_can_be_all(explore, monkeypatch):
     assert not shown.again.visible
 
 
-def test_bands_are_those_of_the_data_that_are_shown_and_their_absence_is_explained(explore):
+def test_bands_are_those_of_the_data_that_are_shown_and_one_place_is_explained(explore):
     explorer = explore(NESTED)
     session, shown = explorer.session, opened(explorer)
     session.state.view = "points"
@@ -112,11 +118,68 @@ def test_bands_are_those_of_the_data_that_are_shown_and_their_absence_is_explain
     settle(explorer)
     assert shown.found.labels.shape == (1, 5)
     assert words(shown) == "All points are at the same place: one cluster at any scale."
-    session.state.dataset = datasets.photo("flower", max_pixels=500)
-    settle(explorer)
-    session.state.view = "ribbon"
-    settle(explorer)
-    assert shown.found is None
-    assert len(source(shown.plot.figure, "bands").data["xs"]) == 0
-    assert words(shown).startswith("Scales are for points")
     assert shown.describe_bands(True).summary == words(shown)
+
+
+def test_segments_are_followed_over_their_numbers_and_dragging_shows_them_at_once(explore, hold):
+    explorer = explore(datasets.photo("flower", max_pixels=1000))
+    shown, state = opened(explorer), explorer.session.state
+    dataset, graph = state.shown, state.outcome("kde").graph
+    assert shown.found.n_clusters.tolist() == list(range(50, 1, -1))
+    assert words(shown).startswith("2 to 50 segments; the largest eigengaps are after ")
+    spectrum = kdegraph.spectrum(graph, 51, seed=0, tol=1e-3, smallest_component="auto")
+    np.testing.assert_allclose(
+        source(shown.plot.gaps, "gaps").data["gap"][::-1],
+        np.diff(spectrum.eigenvalues)[1:],
+        atol=1e-9,
+    )
+    bands = pd.DataFrame(source(shown.plot.figure, "bands").data)
+    height, width = dataset.image.shape[:2]
+    cells = datasets.expand_labels(np.arange(dataset.n_points), dataset.shape, (height, width))
+    pixels = pd.DataFrame(dataset.image.reshape(-1, 3)).groupby(cells.ravel()).mean()
+    for k in (2, 7, 50):
+        labels = kdegraph.spectral_clustering(graph, k, spectrum=spectrum, seed=0).labels
+        assert adjusted_rand_score(labels, shown.found.labels[50 - k]) == 1
+        drawn = bands[bands["scale"] == k]
+        means = pixels.groupby(labels).mean().to_numpy()
+        expected = sorted(zip(np.bincount(labels), means.tolist(), strict=True))
+        colors = [[int(color[i : i + 2], 16) for i in (1, 3, 5)] for color in drawn["color"]]
+        for (size, color), (right_size, right) in zip(
+            sorted(zip(drawn["size"], colors, strict=True)), expected, strict=True
+        ):
+            assert size == right_size
+            np.testing.assert_allclose(color, right, atol=1.01)  # rounded twice
+    go_on = hold("find_spectrum")
+    seen = source(shown.picture.figure, "segments")
+    happen(shown.plot.figure, Pan, sx=0, sy=0, x=7.2, y=0.0)
+    at_once = seen.data["image"][0]
+    assert (state.n_clusters, state.outcome("kde").n_clusters == 7) == (7, False)
+    np.testing.assert_array_equal(
+        at_once, segments(shown.found.labels[43].reshape(dataset.shape), "means", dataset.image)
+    )
+    go_on.set()
+    settle(explorer)
+    assert state.outcome("kde").n_clusters == 7
+    np.testing.assert_array_equal(seen.data["image"][0], at_once)
+    assert shown.plot._marks[0].location == 7
+    happen(shown.plot.gaps, Tap, sx=0, sy=0, x=12.0, y=0.0)
+    settle(explorer)
+    assert state.outcome("kde").spectrum.n_components == 51  # one for all numbers
+    assert state.outcome("kde").n_clusters == 12
+
+
+def test_other_parameters_of_the_graph_have_other_segments_and_can_be_stopped(explore):
+    explorer = explore(datasets.photo("flower", max_pixels=500))
+    shown, state = opened(explorer), explorer.session.state
+    first, deliver = shown.found, shown._job._deliver
+
+    def stop_after_the_first(subject, bands):
+        deliver(subject, bands)
+        shown.stop()
+
+    shown._job._deliver = stop_after_the_first
+    state.choose(bandwidth="one", sigma=2 * first.sigma[0])
+    settle(explorer)
+    assert shown.found.sigma[0] == pytest.approx(2 * first.sigma[0])
+    assert shown.found.n_clusters.tolist() == list(range(ribbon.FIRST_NUMBERS, 1, -1))
+    assert shown.again.visible

@@ -105,8 +105,7 @@ def test_pages_and_the_selection_of_all_rows_that_are_found(rows):
     # All rows that are found are selected.
     assert rows.list.found == N // 2
     assert rows.click(select="found") == list(range(1, N, 2))
-    assert 'title=""' in rows.summary.content
-    assert "Mean x" in rows.summary.content
+    assert rows.summary.heads == ["Cluster", "Points", "Selected", "Mean x", "Most kind"]
 
 
 def test_clicks_select_points_and_selected_rows_are_marked(rows):
@@ -143,3 +142,20 @@ def test_invalid_messages_select_nothing_and_show_the_first_page(rows):
     ):
         assert rows.ask(**query) == list(range(PAGE))
         assert rows.list.query == vars(Query())
+
+
+def test_clusters_are_edited_in_their_table_as_in_the_legend(rows):
+    state, split = rows.state, {"split": rows.summary.entries[0]["number"], "parts": 2}
+    rows.summary._handle_msg(split)
+    rows.ask()
+    assert [entry["mark"] for entry in rows.summary.entries][:2] == ["1a", "1b"]
+    sizes = [int(entry["cells"][0]) for entry in rows.summary.entries]
+    colors = state.outcome("kde").colors
+    numbers = [entry["number"] for entry in rows.summary.entries]
+    assert sizes == [np.count_nonzero(colors == number) for number in numbers]
+    rows.summary._handle_msg({"merge": numbers[:2]})
+    rows.ask()
+    assert rows.summary.entries[0]["cells"][0] == f"{sum(sizes[:2])}"
+    rows.session.history.undo()
+    rows.ask()
+    assert [entry["mark"] for entry in rows.summary.entries][:2] == ["1a", "1b"]

@@ -10,9 +10,9 @@ from explorer_objects import happen, image, source, view, widget
 from kdegraph import datasets
 from kdegraph_explorer.drawing.painter import MAX_GLYPHS, Painter
 from kdegraph_explorer.drawing.palette import cluster_colors
+from kdegraph_explorer.drawing.segments import segments
 from kdegraph_explorer.views import VIEWS
 from kdegraph_explorer.views.base import Caption
-from kdegraph_explorer.views.picture import segments
 from panel_material_ui.base import MaterialComponent
 
 

@@ -116,8 +116,9 @@ class Axes(NamedTuple):
     def of(cls, rows):
         """Return the axes for the rows of an embedding."""
         k = rows.shape[1]
-        _, pivots = scipy.linalg.qr(rows.T, mode="r", pivoting=True)
-        return cls(scipy.linalg.polar(rows[pivots[:k]].T)[0])
+        with blas_threads(k):
+            _, pivots = scipy.linalg.qr(rows.T, mode="r", pivoting=True)
+            return cls(scipy.linalg.polar(rows[pivots[:k]].T)[0])
 
     def predict(self, rows):
         """Return the axis that each row is closest to, (m,) int32."""

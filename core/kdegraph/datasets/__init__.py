@@ -6,6 +6,7 @@ scales of features (`rescale`).
 
 from kdegraph.datasets.generators import default_noise, describe, make, names
 from kdegraph.io.dataset import Dataset, expand_labels, rescale
+from kdegraph.io.dates import DATE_PARTS, date_coordinates
 from kdegraph.io.files import MAX_BYTES, file_type, load, read
 from kdegraph.io.frames import table_points
 from kdegraph.io.lazily import load_lazily
@@ -14,12 +15,14 @@ from kdegraph.io.rasters import raster_points
 from kdegraph.io.table import Column, Table
 
 __all__ = [
+    "DATE_PARTS",
     "MAX_BYTES",
     "MAX_PIXELS",
     "Column",
     "Dataset",
     "Picture",
     "Table",
+    "date_coordinates",
     "default_noise",
     "describe",
     "expand_labels",

@@ -4,7 +4,7 @@ import gzip
 import io
 import os
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -232,6 +232,7 @@ def load(
     columns: Sequence[str | int] | str | int | None = None,
     label: str | int | None = "auto",
     dropna: bool = False,
+    dates: Mapping[str, str] | None = None,
     max_bytes: int = MAX_BYTES,
     blur: float | None = None,
     max_pixels: int | None = MAX_PIXELS,
@@ -262,6 +263,10 @@ def load(
         column of text with few values. None takes none.
     dropna : bool
         Skip rows with missing cells. By default a table with missing cells is refused.
+    dates : mapping of str to {"time", "year", "month", "weekday", "hour"}, optional
+        What columns of dates count as, by name: the days since 1970, the year, or a part that
+        returns, which is two coordinates on a circle: December is as near to January as January is
+        to February, at a distance of about 1. Times with a zone are taken in UTC.
     max_bytes : int
         Limit on the size of the file, and on the size of its numbers as float64; by default 1 GiB.
     blur : float or None, default=None
@@ -294,8 +299,8 @@ def load(
     """
     contents = read(source, filename=filename, max_bytes=max_bytes)
     if isinstance(contents, Table):
-        return contents.to_dataset(columns, label, dropna=dropna)
-    if columns is not None or label not in ("auto", None):
+        return contents.to_dataset(columns, label, dropna=dropna, dates=dates)
+    if columns is not None or dates or label not in ("auto", None):
         raise ValueError(
             f"{contents.name} is a picture: its points are its pixels, there are no columns "
             "or labels to choose"

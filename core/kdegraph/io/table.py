@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kdegraph.io.dataset import Dataset
+from kdegraph.io.dates import date_coordinates, encode_dates
 from kdegraph.io.limits import MAX_BYTES, check_table
 from kdegraph.io.mixed import Category, Number, codes_of, coordinates, different_texts, encode
 
@@ -235,6 +236,7 @@ class Table:
         dropna: bool = False,
         impute: bool = False,
         categories: Sequence[str | int] | str | int | None = None,
+        dates: Mapping[str, str] | None = None,
     ) -> Dataset:
         """Return the points in the chosen columns.
 
@@ -253,6 +255,8 @@ class Table:
             Scale the columns, and encode those that are categories, as
             `kdegraph.datasets.table_points` does. By default only numbers can be features, which
             stay as they are.
+        dates : mapping of str to str, optional
+            What columns of dates count as, by name, as for `load`.
 
         Returns
         -------
@@ -266,6 +270,14 @@ class Table:
             If a column does not exist or does not hold numbers, if the label is one of `columns`,
             or if a cell is missing. The message names the row, counted from 0, and the column.
         """
+        if dates:
+            table, replaced = with_dates(self, dates)
+            if columns is not None:
+                keys = _columns(self, columns, "columns")
+                columns = [name for key in keys for name in replaced.get(key.name, (key.name,))]
+            return table.to_dataset(
+                columns, label, dropna=dropna, impute=impute, categories=categories
+            )
         features, target, parts = choose(self, columns, label, categories)
         X = encode(parts, features, impute=impute)
         finite = np.isfinite(X).all(axis=1)
@@ -327,6 +339,29 @@ class Table:
                 name += "_"
             found[name] = as_arrow(values)
         return pa.table(found)
+
+
+def with_dates(table: Table, dates: Mapping[str, str]) -> tuple[Table, dict[str, tuple[str, ...]]]:
+    """Return a table with coordinates in place of columns of dates, and their names by column."""
+    replaced = {}
+    for key, part in dates.items():
+        column = table.column(key, "dates")
+        if column.kind != "date":
+            raise ValueError(
+                f"dates: column {column.name!r} holds no dates that are known as such; write them "
+                "as 2024-01-31 or 2024-01-31 12:30"
+            )
+        replaced[column.name] = date_coordinates(column.name, part), part
+    columns: list[Column] = []
+    for column in table.columns:
+        if column.name in replaced and column.values is not None:
+            names, part = replaced[column.name]
+            values = encode_dates(column.values, part).T
+            columns += [Column(*one) for one in zip(names, ["number"] * 2, values, strict=False)]
+        else:
+            columns.append(column)
+    found = Table(columns, table.name, table.first_line, table.frame)
+    return found, {name: names for name, (names, _) in replaced.items()}
 
 
 def choose(
@@ -391,10 +426,12 @@ def _check_features(table, features, mixed):
     for feature in features:
         if not (feature.numeric or (mixed and feature.classifies)):
             what = {"text": "text", "date": "dates"}.get(feature.kind, "no values")
-            remedy = "; table_points, or --categories in the shell, encodes text"
+            remedy = {
+                "text": "; table_points, or --categories in the shell, encodes text",
+                "date": f"; dates={{{feature.name!r}: 'month'}} makes numbers of them",
+            }.get(feature.kind, "")
             raise ValueError(
-                f"columns: column {feature.name!r} holds {what}, features must be numbers"
-                + remedy * (feature.kind == "text")
+                f"columns: column {feature.name!r} holds {what}, features must be numbers{remedy}"
             )
 
 

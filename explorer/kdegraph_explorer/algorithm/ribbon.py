@@ -1,23 +1,72 @@
-"""Find the clusters of points at a range of scales, and number them as those of the picture."""
+"""Find the clusters of points at a range of scales, or of a photograph in a range of numbers, and
+number them as those of the picture.
+"""
+
+from typing import Any, NamedTuple
 
 import numpy as np
-from kdegraph import cluster_scales
+from kdegraph import cluster_numbers, cluster_scales
+
+from ..drawing.segments import mean_colors
+from ..pipeline import MOST_SEGMENTS, segment_spectrum
 
 FIRST_POINTS = 1_000  # whose bands are shown within about a second
 MANY_POINTS = 3_000  # of more points, those are shown first ...
 MANY_DIMENSIONS = 30  # ... but not in more dimensions, where all that are used are hardly more
+FIRST_NUMBERS = 12  # of segments, which are shown first
 ALIKE = 0.5  # Jaccard index above which a band has the color of a cluster
 
 
-def find_bands(dataset, progress, publish):
-    """Return the `ClusterScales` of points and True; `publish` is called with that of a part of
-    many points and False.
+class Subject(NamedTuple):
+    """Hold what bands are found of: points at all scales, or the `graph` of a photograph in up to
+    `MOST_SEGMENTS` segments. Two of them are equal if they are of the same objects.
     """
+
+    dataset: Any
+    graph: Any = None
+    seed: int = 0
+
+
+class Bands(NamedTuple):
+    """Hold a `ClusterScales`, its outlines, whether it is complete, and the mean colors of the
+    segments, (s, c, 3) uint8, or None for points.
+    """
+
+    found: Any
+    outlines: list
+    complete: bool
+    means: Any = None
+
+
+def find_bands(subject, progress, publish):
+    """Return the `Bands` of a `Subject`; those of a part are published before."""
+    dataset, graph, seed = subject
+    if graph is not None:
+        options = {"spectrum": segment_spectrum(graph, seed, progress), "seed": seed}
+        most = min(MOST_SEGMENTS, options["spectrum"].n_components)
+        if most > FIRST_NUMBERS:
+            few = cluster_numbers(graph, range(2, FIRST_NUMBERS + 1), progress=progress, **options)
+            publish(Bands(few, few.outlines(), False, segment_colors(few, dataset)))
+        found = cluster_numbers(graph, progress=progress, **options)
+        return Bands(found, found.outlines(), True, segment_colors(found, dataset))
     n, d = dataset.embedded.shape
     if n > MANY_POINTS and d <= MANY_DIMENSIONS:
         few = cluster_scales(dataset.embedded, max_points=FIRST_POINTS, seed=0, progress=progress)
-        publish((few, False))
-    return cluster_scales(dataset.embedded, seed=0, progress=progress), True
+        publish(Bands(few, few.outlines(), False))
+    found = cluster_scales(dataset.embedded, seed=0, progress=progress)
+    return Bands(found, found.outlines(), True)
+
+
+def segment_colors(found, dataset):
+    """Return the mean color of each segment of a photograph, (s, c, 3) uint8."""
+    n_bands = found.stability.shape[1]
+    pixels = mean_colors(np.arange(dataset.n_points).reshape(dataset.shape), dataset.image)
+    means = np.zeros((*found.stability.shape, 3), np.uint8)
+    for labels, colors in zip(found.labels, means, strict=True):
+        sizes = np.maximum(np.bincount(labels, minlength=n_bands), 1)
+        for i, values in enumerate(pixels.T):
+            colors[:, i] = np.round(np.bincount(labels, values, n_bands) / sizes)
+    return means
 
 
 def numbers_of_bands(found, colors):

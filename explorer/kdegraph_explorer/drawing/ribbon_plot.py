@@ -1,4 +1,4 @@
-"""Draw the clusters at a range of scales as bands, and the eigengaps below them."""
+"""Draw the clusters at a range of scales, or numbers, as bands, and the eigengaps below them."""
 
 import numpy as np
 from bokeh.models import (
@@ -11,10 +11,15 @@ from bokeh.models import (
 )
 
 from .figures import GLYPH_TEXT, plain_figure
-from .palette import BETWEEN, MARK, METHOD, cluster_colors, in_hex
+from .palette import BETWEEN, MARK, METHOD, in_hex
 
-BANDS = ("xs", "ys", "color", "alpha", "sigma", "size", "stability")
-GAPS = ("sigma", "gap", "number")
+BANDS = ("xs", "ys", "color", "alpha", "scale", "size", "stability")
+GAPS = ("scale", "gap", "number", "text")
+SCALES = {  # what the scales differ in: its name on the axis, a note; what clusters have
+    "sigma": ("kernel width σ", ("σ", "@scale{0.000}"), "points"),
+    "n_clusters": ("number of segments", ("segments", "@scale{0}"), "pixels"),
+}
+N_CLEAREST, APART = 3, 1.2  # numbers of segments that are named, and their least ratio
 LEFT = 56  # pixels of the numbers beside the lower figure; the axes of both begin there
 
 
@@ -50,18 +55,18 @@ class RibbonPlot:
         look = {"fill_color": "color", "fill_alpha": "alpha", "line_color": None}
         self.figure.patches("xs", "ys", source=self._flows, name="flows", **look)
         drawn = self.figure.patches("xs", "ys", source=self._bands, name="bands", **look)
-        tips = [("σ", "@sigma{0.000}"), ("points", "@size{0,0}"), ("stability", "@stability{0.00}")]
-        self.figure.add_tools(HoverTool(renderers=[drawn], tooltips=tips))
+        self._band_note = HoverTool(renderers=[drawn])
+        self.figure.add_tools(self._band_note)
         self.figure.axis.visible = False  # it is that of the lower figure
 
     def _draw_gaps(self):
         look = {"source": self._gaps, "color": METHOD["kde"]}
-        self.gaps.line("sigma", "gap", line_width=1.5, line_alpha=0.6, **look)
-        dots = self.gaps.scatter("sigma", "gap", size=6, name="gaps", **look)
+        self.gaps.line("scale", "gap", line_width=1.5, line_alpha=0.6, **look)
+        dots = self.gaps.scatter("scale", "gap", size=6, name="gaps", **look)
         self.gaps.text(
-            "sigma",
+            "scale",
             "gap",
-            text="number",
+            text="text",
             source=self._gaps,
             name="numbers",
             text_align="center",
@@ -70,10 +75,10 @@ class RibbonPlot:
             text_color=BETWEEN,
             **GLYPH_TEXT,
         )
-        tips = [("clusters", "@number"), ("σ", "@sigma{0.000}"), ("eigengap", "@gap{0.000}")]
-        self.gaps.add_tools(HoverTool(renderers=[dots], tooltips=tips))
+        self._gap_note = HoverTool(renderers=[dots])
+        self.gaps.add_tools(self._gap_note)
         self.gaps.yaxis.ticker.desired_num_ticks = 3
-        self.gaps.xaxis.axis_label, self.gaps.yaxis.axis_label = "kernel width σ", "eigengap"
+        self.gaps.yaxis.axis_label = "eigengap"
         self.gaps.xaxis.axis_label_standoff = 2
 
     def clear(self):
@@ -86,11 +91,11 @@ class RibbonPlot:
     def _show_axes(self, visible):
         self.gaps.axis.visible = self.figure.xgrid.visible = self.gaps.xgrid.visible = visible
 
-    def show(self, found, numbers):
-        """Draw a `ClusterScales`; `numbers` are those of the colors of its bands."""
-        outlines = found.outlines()
-        sizes = np.array([np.bincount(labels, minlength=len(numbers)) for labels in found.labels])
-        colors = list(map(in_hex, cluster_colors(max(numbers) + 1)))
+    def show(self, bands, colors):
+        """Draw `Bands` in the colors (s, c, 3) of each cluster at each scale."""
+        found, outlines = bands.found, bands.outlines
+        n_bands = found.stability.shape[1]
+        sizes = np.array([np.bincount(labels, minlength=n_bands) for labels in found.labels])
         for source, drawn in (
             (self._flows, [one for one in outlines if one.into is not None]),
             (self._bands, [one for one in outlines if one.into is None]),
@@ -98,31 +103,54 @@ class RibbonPlot:
             source.data = {
                 "xs": [np.r_[10**one.x, 10 ** one.x[::-1]] for one in drawn],
                 "ys": [np.r_[one.low, one.high[::-1]] for one in drawn],
-                "color": [colors[numbers[one.cluster]] for one in drawn],
+                "color": [in_hex(colors[one.scale, one.cluster]) for one in drawn],
                 "alpha": [one.opacity for one in drawn],
-                "sigma": [found.sigma[one.scale] for one in drawn],
+                "scale": [found.scales[one.scale] for one in drawn],
                 "size": [sizes[one.scale, one.cluster] for one in drawn],
                 "stability": [found.stability[one.scale, one.cluster] for one in drawn],
             }
         gaps = np.nan_to_num(found.eigengap)
+        named = found.n_clusters if found.along == "sigma" else clearest(found)
         self._gaps.data = {
-            "sigma": found.sigma,
+            "scale": found.scales,
             "gap": gaps,
             "number": [str(number) for number in found.n_clusters],
+            "text": [str(number) if number in named else "" for number in found.n_clusters],
         }
         height = 0.04 + max(one.high.max() for one in outlines)
         self.figure.y_range.update(start=-height, end=height)
-        self.gaps.y_range.update(start=0, end=1.45 * max(gaps.max(), 1e-3))
-        self._show_axes(True)
-        ends = 10 ** np.array([outlines[0].x[0], max(one.x[-1] for one in outlines)])
-        self.figure.x_range.update(start=ends[0] / 1.03, end=ends[1] * 1.03)
-        for figure in (self.figure, self.gaps):
-            figure.xaxis.ticker = FixedTicker(ticks=round_numbers(*ends))
+        self.gaps.y_range.update(start=0, end=1.45 * (gaps.max() or 1e-3))
+        self._show_scales(found, 10 ** np.array([one.x[[0, -1]] for one in outlines]))
 
-    def mark(self, sigma):
-        """Draw a vertical line at a sigma, or none for None."""
+    def _show_scales(self, found, ends):
+        """Name the scales, and show all of them."""
+        self.gaps.xaxis.axis_label, tip, members = SCALES[found.along]
+        self._band_note.tooltips = [tip, (members, "@size{0,0}"), ("stability", "@stability{0.00}")]
+        of_points = found.along == "sigma"
+        gap = ("eigengap", "@gap{0.000}" if of_points else "@gap{0.00000}")
+        self._gap_note.tooltips = [("clusters", "@number"), tip, gap][not of_points :]
+        self.gaps.yaxis.formatter.use_scientific = of_points
+        self._show_axes(True)
+        self.figure.x_range.update(start=ends.min() / 1.03, end=ends.max() * 1.03)
+        for figure in (self.figure, self.gaps):
+            figure.xaxis.ticker = FixedTicker(ticks=round_numbers(ends.min(), ends.max()))
+
+    def mark(self, scale):
+        """Draw a vertical line at a scale, or none for None."""
         for mark in self._marks:
-            mark.update(location=sigma, visible=sigma is not None)
+            mark.update(location=scale, visible=scale is not None)
+
+
+def clearest(found):
+    """Return the numbers of clusters with the largest eigengaps, without others near them."""
+    order = np.argsort(-np.nan_to_num(found.eigengap), kind="stable")
+    chosen = []
+    for number in found.n_clusters[order].tolist():
+        if len(chosen) < N_CLEAREST and all(
+            max(number, other) >= APART * min(number, other) for other in chosen
+        ):
+            chosen.append(number)
+    return sorted(chosen)
 
 
 def round_numbers(start, end):

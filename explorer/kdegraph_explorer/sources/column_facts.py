@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from kdegraph.datasets import DATE_PARTS
 
 N_BARS = 16
 # Evenly spread rows from which a distribution is drawn; a sparkline does not show more.
@@ -17,7 +18,8 @@ class ColumnFacts(NamedTuple):
     name: str
     about: str  # its type and its range
     bars: tuple  # frequencies in equal parts of the range, or of the most frequent texts, up to 1
-    roles: tuple  # those that it can have, of "feature", "label", "color" and "ignore"
+    # Those that it can have, of "feature", `DATE_PARTS`, "label", "color" and "ignore".
+    roles: tuple
     no_log: str  # why it cannot be on a log scale; empty if it can
 
 
@@ -25,16 +27,24 @@ def facts(column):
     """Return the `ColumnFacts` of a `kdegraph.datasets.Column`."""
     possible = {
         "feature": column.numeric,
+        **dict.fromkeys(DATE_PARTS, column.kind == "date"),
+        "hour": column.kind == "date" and _has_hours(column.values),
         "label": column.classifies,
         "color": column.values is not None,
         "ignore": True,
     }
     numbers = column.values[np.isfinite(column.values)] if column.numeric else ()
-    no_log = ""
+    no_log = "it holds dates" if column.kind == "date" else ""
     if len(numbers) and numbers.min() <= 0:
         no_log = f"a log scale needs values above 0, and the smallest is {numbers.min():.4g}"
     roles = tuple(role for role in possible if possible[role])
     return ColumnFacts(column.name, *_described(column), roles, no_log)
+
+
+def _has_hours(moments):
+    """Return whether some dates have a time of day."""
+    present = moments[~np.isnat(moments)]
+    return bool((present != present.astype("datetime64[D]")).any())
 
 
 def _described(column):

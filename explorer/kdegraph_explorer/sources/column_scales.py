@@ -1,6 +1,7 @@
 """The scales of the columns of a table: logarithm, standardization, weight."""
 
 import param
+from kdegraph.datasets import DATE_PARTS, date_coordinates
 from kdegraph.validation import check_positive
 
 from ..checks import quoted
@@ -61,10 +62,25 @@ def scaling_of(data):
     }
 
 
+def rescaling_of(data):
+    """Return the same of the coordinates of these columns, of which a date may have two."""
+    dates, scaling = data.get("dates", {}), scaling_of(data)
+    names = {name: date_coordinates(name, part) for name, part in dates.items()}
+    each = {kind: [(names.get(name, (name,)), name) for name in scaling[kind]] for kind in scaling}
+    found = {kind: [one for many, _ in each[kind] for one in many] for kind in SCALES[:2]}
+    weights = {one: scaling["weights"][name] for many, name in each["weights"] for one in many}
+    return {**found, "weights": weights}
+
+
 def checked_choices(data):
     """Check columns and scales from outside as far as possible without the file; return them."""
+    dates = data["dates"]
+    if not (isinstance(dates, dict) and all(part in DATE_PARTS for part in dates.values())):
+        raise ValueError(f"dates must be a dict of {quoted(list(DATE_PARTS))}, got {quoted(dates)}")
     try:
-        return {kind: _checked(kind, data[kind]) for kind in ("columns", *SCALES)}
+        return {"dates": dates} | {
+            kind: _checked(kind, data[kind]) for kind in ("columns", *SCALES)
+        }
     except TypeError as error:
         raise ValueError(str(error)) from None
 

@@ -17,12 +17,13 @@ from ..point_columns import TableDataset
 from ..uploads import PART_BYTES, StoredFile
 from .base import Source
 from .column_facts import facts
-from .column_scales import SCALES, ColumnScales, checked_choices, scaling_of
+from .column_scales import SCALES, ColumnScales, checked_choices, rescaling_of, scaling_of
 from .generators import PIXELS
 from .places import are_places, with_metric
 
 NO_LABELS = "none"
-COLUMN_CHOICES = ("columns", "label_column", *SCALES)  # these belong to the columns of one file
+# These belong to the columns of one file.
+COLUMN_CHOICES = ("columns", "label_column", "dates", *SCALES)
 # Bytes of the largest data file that a session file contains. For a larger one it has the name and
 # the checksum.
 MAX_PACKED = 64 * 2**20
@@ -79,6 +80,7 @@ class Upload(ColumnScales, Source):
     label_column = param.Selector(
         objects=[NO_LABELS], label="Label column", doc="True labels, to compare the clusters with."
     )
+    dates = param.Dict(default={}, doc="What columns of dates count as, by name: `DATE_PARTS`.")
     incomplete = param.Boolean(
         False, label="Leave out incomplete rows", doc="Leave out rows in which a number is missing."
     )
@@ -121,11 +123,13 @@ class Upload(ColumnScales, Source):
         return ("file", "columns", "label_column", "incomplete", "metric")
 
     def role(self, name):
-        """Return the use of a column: "feature", "label", only "color", or "ignore"."""
+        """Return the use of a column: "feature", of a date one of `DATE_PARTS`, "label", only
+        "color", or "ignore".
+        """
         if name == self.label_column:
             return "label"
         if name in self.columns:
-            return "feature"
+            return self.dates.get(name, "feature")
         return "color" if name == self.color_column else "ignore"
 
     def assign(self, names, role):
@@ -135,11 +139,15 @@ class Upload(ColumnScales, Source):
             self.color_column = names[0]
         elif any(self.role(name) == "color" for name in names):
             self.color_column = ""
-        features = {*self.columns} - {*names} | ({*names} if role == "feature" else set())
+        is_date = role in datasets.DATE_PARTS
+        chosen = {*names} if is_date or role == "feature" else set()
+        features = {*self.columns} - {*names} | chosen
+        dates = {name: part for name, part in self.dates.items() if name not in names}
         label = NO_LABELS if self.label_column in names else self.label_column
         self.param.update(
             columns=[found.name for found in self.facts if found.name in features],
             label_column=names[0] if role == "label" else label,
+            dates={**dates, **dict.fromkeys(names, role)} if is_date else dates,
         )
 
     @param.depends("label_column", watch=True)
@@ -189,7 +197,7 @@ class Upload(ColumnScales, Source):
                 if found.kind == "image":
                     return found.to_dataset(max_pixels=pixels)
                 dataset = found.to_dataset(**options)
-                scaling, distance = scaling_of(wanted) if wanted else {}, metric
+                scaling, distance = rescaling_of(wanted) if wanted else {}, metric
                 if is_new:
                     self._opened = opened = NewTable.of(file, found, dataset)
                     scaling, distance = {"standardize": opened.standardize}, opened.metric
@@ -241,7 +249,8 @@ class Upload(ColumnScales, Source):
         self._contents_of, self.contents, self.facts = self._found
         if self.contents.kind == "image":
             return
-        names = [column.name for column in self.contents.columns if column.numeric]
+        can_be = [c for c in self.contents.columns if c.numeric or c.kind == "date"]
+        names = [column.name for column in can_be]
         wanted, self._wanted = self._wanted_of(self._contents_of), (None, {})
         self.param.columns.objects = names
         self.param.label_column.objects = [
@@ -256,6 +265,7 @@ class Upload(ColumnScales, Source):
             self.param.update(
                 columns=[name for name in columns if name in names],
                 label_column=label,
+                dates=wanted.get("dates", {}),
                 **scaling_of({**wanted, "columns": names}),
             )
 
@@ -350,7 +360,7 @@ class Upload(ColumnScales, Source):
         if self.contents.kind == "image":
             return [f"data = kdegraph.datasets.load({name!r}, max_pixels={data['pixels']!r})"]
         options = {**_chosen(data), "dropna": data["incomplete"]}
-        scaling = {key: value for key, value in scaling_of(data).items() if value}
+        scaling = {key: value for key, value in rescaling_of(data).items() if value}
         if dataset.metric == "haversine":
             options["columns"], scaling = list(dataset.feature_names), {}
         lines = [f"data = kdegraph.datasets.load({name!r}, {_arguments(options)})"]
@@ -383,12 +393,12 @@ class Given(Source):
 
 
 def _chosen(data):
-    """Return the columns and the label in `data` as `Table.to_dataset` takes them."""
+    """Return the columns, the label and the dates in `data` as `Table.to_dataset` takes them."""
     label = data["label_column"]
-    return {
-        "columns": [name for name in data["columns"] if name != label],
-        "label": None if label == NO_LABELS else label,
-    }
+    columns = [name for name in data["columns"] if name != label]
+    dates = {name: part for name, part in data["dates"].items() if name in columns}
+    options = {"columns": columns, "label": None if label == NO_LABELS else label}
+    return {**options, "dates": dates} if dates else options
 
 
 def _arguments(values):

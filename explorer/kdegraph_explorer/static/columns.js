@@ -1,4 +1,5 @@
 const SEARCH_FROM = 9 // columns; fewer are seen at once
+const NO_FEATURES = ["label", "color", "ignore"] // roles
 const UNSCALED = {log: false, standardize: false, weight: 1}
 const SPARK = {width: 48, height: 18}
 
@@ -94,12 +95,12 @@ export function render({model}) {
   standardize.addEventListener("click", () => model.send_msg({standardize: !model.all_standardized}))
 
   const mark = () => {
-    const features = model.roles.filter(role => role === "feature").length
+    const features = model.roles.filter(role => !NO_FEATURES.includes(role)).length
     count.textContent = `${features} of ${rows.length} are features`
     standardize.setAttribute("aria-pressed", model.all_standardized)
     rows.forEach(({line, select, done, scale}, i) => {
       select.value = model.roles[i]
-      line.dataset.role = model.roles[i]
+      line.dataset.role = NO_FEATURES.includes(model.roles[i]) ? model.roles[i] : "feature"
       const now = model.scales[i] ?? UNSCALED
       done.textContent = words_for(now)
       scale.mark(now, model.refusal.column === i ? model.refusal.text : "")

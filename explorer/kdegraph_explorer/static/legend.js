@@ -59,9 +59,10 @@ function editor(model, root) {
     byHand.hidden = model.in_part
     inPart.hidden = !model.in_part
     message.textContent = ""
-    panel.style.top = `${root.getBoundingClientRect().bottom + 4}px`
     panel.style.left = `${Math.max(4, Math.min(place.getBoundingClientRect().left, innerWidth - 326))}px`
     panel.showPopover()
+    const below = (model.heads.length ? place : root).getBoundingClientRect().bottom + 4
+    panel.style.top = `${Math.max(4, Math.min(below, innerHeight - panel.offsetHeight - 4))}px`
     field.focus()
     field.select()
   }
@@ -73,20 +74,30 @@ function editor(model, root) {
   }}
 }
 
+function table_of(model, entries) {
+  const head = (scope, ...content) => Object.assign(element("th", "", ...content), {scope})
+  const heads = element("tr", "", ...model.heads.map(word => head("col", word)))
+  const rows = model.entries.map(({cells}, i) =>
+    element("tr", "", head("row", entries[i]), ...cells.map(text => element("td", "", text))))
+  return element("table", "", element("thead", "", heads), element("tbody", "", ...rows))
+}
+
 export function render({model}) {
   const root = element("div", ""), edit = editor(model, root)
   const draw = () => {
     const left = edit.close()
-    root.replaceChildren(...model.entries.map(item => {
+    const entries = model.entries.map(item => {
       const {number, mark, name, color} = item
       const shown = button(name || mark, () => edit.open(item, shown))
       shown.title = "Name, merge or split this cluster"
       shown.ariaLabel = name ? `${name}: rename` : `Cluster ${mark}: name it`
       if (number === left) setTimeout(() => shown.focus())
       return element("span", "entry", swatch(color), shown)
-    }), edit.panel)
+    })
+    root.className = model.heads.length ? "table" : "legend"
+    root.replaceChildren(...(model.heads.length ? [table_of(model, entries)] : entries), edit.panel)
   }
-  model.on("entries", draw)
+  for (const name of ["entries", "heads"]) model.on(name, draw)
   draw()
   return root
 }

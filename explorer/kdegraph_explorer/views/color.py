@@ -12,12 +12,14 @@ from .widgets import link, open_choice, row
 
 
 class NamedClusters(JSComponent):
-    """Show a legend of the clusters; a click on one lets the user name, merge and split it.
+    """Show a legend of the clusters, or a table of them with the columns `heads`; a click on one
+    lets the user name, merge and split it.
 
     The theme would take a component whose name ends with "Legend" for one of Bokeh's.
     """
 
-    entries = param.List(doc="Of each cluster: its number from 0, its mark, name, and color.")
+    entries = param.List(doc="Of each cluster: its number from 0, mark, name, color, and cells.")
+    heads = param.List(doc="Names of the columns of the table; none for a legend.")
     message = param.String(doc="Why the last name or edit was refused.")
     in_part = param.Boolean(doc="Whether a part of the points is explored, which is not edited.")
 
@@ -25,11 +27,14 @@ class NamedClusters(JSComponent):
 
     def __init__(self, session, **params):
         self._session, self._state = session, session.state
-        super().__init__(stylesheets=[style_sheet("fields"), style_sheet("legend")], **params)
+        sheets = [style_sheet("fields"), style_sheet("legend"), style_sheet("table")]
+        super().__init__(stylesheets=sheets if "heads" in params else sheets[:2], **params)
         self._state.param.watch(lambda event: setattr(self, "message", event.new), "refused")
 
-    def update(self):
-        """Show the clusters of the newest result."""
+    def update(self, heads=(), cells=None):
+        """Show the clusters of the newest result; `cells` are those in the row of each, by its
+        number.
+        """
         outcome = self._state.outcome("kde")
         present = [] if outcome is None else outcome.clusters
         colors = cluster_colors(max(present, default=0) + 1)
@@ -39,10 +44,11 @@ class NamedClusters(JSComponent):
                 "mark": self._state.mark(number),
                 "name": self._state.named.get(number, ""),
                 "color": in_hex(colors[number]),
+                "cells": (cells or {}).get(number, []),
             }
             for number in present
         ]
-        self.param.update(entries=entries, in_part=self._state.in_part)
+        self.param.update(heads=list(heads), entries=entries, in_part=self._state.in_part)
 
     def _handle_msg(self, message):
         known = [entry["number"] for entry in self.entries]

@@ -1,13 +1,20 @@
 """Show the table in which the columns of a file get their roles."""
 
 import param
+from kdegraph.datasets import DATE_PARTS
 from panel.custom import JSComponent
 
 from ..assets import script_of_elements, style_sheet
 from ..checks import quoted
 from ..sources.column_scales import SCALES
 
-WORDS = {"feature": "Feature", "label": "Label", "color": "Color", "ignore": "Ignore"}
+WORDS = {
+    "feature": "Feature",
+    **{part: part.capitalize() for part in DATE_PARTS},
+    "label": "Label",
+    "color": "Color",
+    "ignore": "Ignore",
+}
 
 
 class ColumnTable(JSComponent):
@@ -30,7 +37,7 @@ class ColumnTable(JSComponent):
         self._source = source
         super().__init__(stylesheets=[style_sheet("fields"), style_sheet("columns")], **params)
         source.param.watch(lambda event: self._build(), "facts")
-        choices = ["columns", "label_column", "color_column", *SCALES]
+        choices = ["columns", "label_column", "color_column", "dates", *SCALES]
         source.param.watch(lambda *events: self._mark(), choices)
         self._build()
 

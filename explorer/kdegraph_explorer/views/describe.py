@@ -10,6 +10,8 @@ from kdegraph.explain import sample_of
 
 from ..algorithm.convergence import degree_error
 from ..drawing.eigenvalue_plot import gap_words, ratios
+from ..drawing.palette import in_hex
+from ..drawing.segments import mean_colors
 from ..results import ALL_METHODS
 from .base import Description
 
@@ -67,13 +69,13 @@ def segments(state, method, full):
     )
     if not full:
         return Description(summary)
-    colors = [_means(state.shown.X[:, i], outcome.colors) for i in range(3)]
+    colors = mean_colors(outcome.colors.reshape(state.shown.shape), state.shown.image)
     rows = [
         (
             f"Segment {state.mark(c)}",
             sizes[c],
             f"{share[c]:.1%}",
-            "#" + "".join(f"{round(255 * color[c]):02x}" for color in colors),
+            in_hex(colors[c]),
         )
         for c in present
     ]

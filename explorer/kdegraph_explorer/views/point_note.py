@@ -3,7 +3,7 @@
 from bokeh.models import ColumnDataSource, Label, PlainText
 
 from ..drawing.figures import TEXT
-from .picture import packed_image
+from ..drawing.segments import packed_image
 
 THUMBNAIL = 64  # pixels of the longer side of the picture of a point, at most
 DISTANCE = 8  # pixels between a point and the box beside it

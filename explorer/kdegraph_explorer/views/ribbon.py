@@ -1,26 +1,33 @@
-"""Show which clusters there are at which scale, and how stable they are."""
-
-from functools import partial
+"""Show which clusters there are at which scale, or in which number, and how stable they are."""
 
 import numpy as np
 import panel_material_ui as pmui
 from bokeh.events import Pan, Tap
 
-from ..algorithm.ribbon import find_bands, numbers_of_bands
-from ..drawing.ribbon_plot import RibbonPlot
+from ..algorithm.ribbon import Subject, find_bands, numbers_of_bands
+from ..drawing.figures import Frame
+from ..drawing.palette import cluster_colors
+from ..drawing.ribbon_plot import RibbonPlot, clearest
 from ..results import METHODS
 from . import describe
 from .base import Description, View, beside, caption_of, figure_pane
 from .markup import styled_text
+from .picture import PictureView, SegmentedPicture
 from .plots import PLOTTED, LinkedPlots, graph_and_clusters
 from .widgets import button, row
 
+SCALE_WORDS = (  # title and sentence, for points and for photographs
+    ("Clusters at each scale", "high: large, faint: luck; a click takes σ and k"),
+    ("Segments in each number", "high: large, faint: luck; a click or drag takes k"),
+)
+
 
 class RibbonView(View):
-    """Show the clusters at all scales as bands that split and merge, beside the points.
+    """Show the clusters at all scales as bands that split and merge, beside the points; of a
+    photograph the segments in all numbers, beside the picture.
 
-    `found` is the `ClusterScales` of the points that are shown, or of a part of them until it is
-    there, or None. A click or a drag along the bands takes a scale and its number of clusters.
+    `found` is the `ClusterScales` of what is shown, or of a part of it until it is there, or None.
+    A click or a drag along the bands takes a scale and its number of clusters.
     """
 
     key, label, area = "ribbon", "Scales", "top"
@@ -28,7 +35,8 @@ class RibbonView(View):
 
     def __init__(self, session):
         super().__init__(session)
-        self.found = self._dataset = None
+        self.found = self._bands = None
+        self._subject = Subject(None)
         self._drawn = None  # the bands and the clusters whose colors they have
         self._progress = "none"
         self._job = session.latest(
@@ -41,6 +49,7 @@ class RibbonView(View):
             colored=True,
         )
         self.frame = self._plots.frame
+        self.picture = SegmentedPicture(self.state, Frame(lambda: None), "Scales: segmentation")
         self.plot = RibbonPlot()
         for figure in (self.plot.figure, self.plot.gaps):
             for gesture in (Tap, Pan):
@@ -61,32 +70,35 @@ class RibbonView(View):
             "Go on", "Find the bands.", self.start, width=70, margin=(0, 8), visible=False
         )
         self._body = self._lay_out()
-        self.follow(self._update, *PLOTTED)
+        self.follow(self._update, *PLOTTED, "segments", "n_clusters")
 
     def _lay_out(self):
         gaps = figure_pane(self.plot.gaps, "scales-gaps")
         gaps.param.update(sizing_mode="stretch_width", height=140, min_height=110)
-        ribbon = self.card(
+        self._ribbon = self.card(
             "Clusters at each scale",
-            "high: large, faint: luck; a click takes σ and k",
+            "",
             row(self.words, self._bar, self.halt, self.again, height=34),
             figure_pane(self.plot.figure, "scales-bands"),
             gaps,
             figure=self.plot.figure.name,
             describe=self.describe_bands,
         )
-        self._points = self.card(
-            METHODS["kde"],
-            "",
+        self._panes = [
             figure_pane(self._plots["ribbon"].figure, "scales-points"),
-            describe=partial(describe.clusters, self.state, "kde"),
-        )
-        return beside(ribbon, self._points, widths=[6, 5], min_height=240)
+            figure_pane(self.picture.figure, "scales-picture"),
+        ]
+        self._points = self.card(METHODS["kde"], "", *self._panes, describe=self._describe)
+        return beside(self._ribbon, self._points, widths=[6, 5], min_height=240)
+
+    def _describe(self, full):
+        words = describe.segments if PictureView.applies(self.state) else describe.clusters
+        return words(self.state, "kde", full)
 
     def start(self):
         """Find the bands of the points that are shown."""
         self._bar.value = 0
-        self._job.request(self._dataset, replace=True)
+        self._job.request(self._subject, replace=True)
         self._turn("under way")
 
     def stop(self):
@@ -105,9 +117,10 @@ class RibbonView(View):
         """Take the scale nearest to a place on the axis, and the number of clusters there."""
         if self.found is None or x is None or x <= 0:
             return
-        i = int(np.argmin(np.abs(np.log(self.found.sigma / x))))
-        sigma, n_clusters = float(self.found.sigma[i]), int(self.found.n_clusters[i])
-        wanted = {"bandwidth": "one", "sigma": sigma, "n_clusters": n_clusters}
+        i = int(np.argmin(np.abs(np.log(self.found.scales / x))))
+        wanted = {"n_clusters": int(self.found.n_clusters[i])}
+        if self.found.along == "sigma":
+            wanted |= {"bandwidth": "one", "sigma": float(self.found.sigma[i])}
         if any(getattr(self.state, name) != value for name, value in wanted.items()):
             self.state.choose(**wanted)
 
@@ -115,41 +128,93 @@ class RibbonView(View):
         """Describe the bands; see `card`."""
         if self.found is None:
             return Description(self.words.content)
+        name = "σ" if self.found.along == "sigma" else "k"
         rows = [
-            (f"σ = {row['sigma']:.3g}, band {row['cluster'] + 1}", row["size"], row["stability"])
+            (
+                f"{name} = {row[self.found.along]:.3g}, band {row['cluster'] + 1}",
+                row["size"],
+                row["stability"],
+            )
             for row in (self.found.to_arrow().to_pylist() if full else ())
         ]
-        return Description(summary(self.found), ("Band", "Points", "Stability"), rows)
+        return Description(self.words.content, ("Band", "Points", "Stability"), rows)
 
     def _update(self):
-        self._plots.update()
         shown = self.state.shown
         if shown is None:
             return
-        if shown is not self._dataset:
+        pictured = PictureView.applies(self.state)
+        for pane, visible in zip(self._panes, (not pictured, pictured), strict=True):
+            pane.visible = visible
+        self.frame = self.picture.frame if pictured else self._plots.frame
+        if pictured:
+            self.picture.show(shown)
+        else:
+            self._plots.update()
+        subject = self._subject_now()
+        if any(a is not b for a, b in zip(subject[:2], self._subject[:2], strict=True)):
             self._job.cancel()
-            self.found = self._drawn = None
-            self._dataset = shown
+            self.found = self._bands = self._drawn = None
+            self._subject = subject
             self.plot.clear()
-            if shown.image is None:
-                self.start()
-            else:
+            if pictured and subject.graph is None:
                 self._turn("none")
+            else:
+                self.start()
         self._draw()
 
+    def _subject_now(self):
+        """Return the `Subject` of what is shown; a photograph has no graph until it is there."""
+        shown, outcome = self.state.shown, self.state.outcome("kde")
+        if shown.image is None:
+            return Subject(shown)
+        if outcome is None:
+            return Subject(shown)
+        if self.state.result.coarse and self._subject.dataset is shown:
+            return self._subject
+        return Subject(shown, outcome.graph, self.state.result.request.seed)
+
     def _draw(self):
-        if self.found is None or self._dataset is not self.state.shown:
-            return
         outcome = self.state.outcome("kde")
-        drawn = self.found, None if outcome is None else outcome.colors
-        if self._drawn is None or any(a is not b for a, b in zip(drawn, self._drawn, strict=True)):
-            self._drawn = drawn
-            self.plot.show(self.found, numbers_of_bands(*drawn))
-        if outcome is None or outcome.bandwidth.is_local:
-            self.plot.mark(None)
+        if PictureView.applies(self.state):
+            self._draw_segments(outcome)
         else:
-            self.plot.mark(outcome.graph.sigma)
+            self._draw_scales(outcome)
+
+    def _draw_scales(self, outcome):
+        """Draw the bands of points in the colors of their clusters, and mark the scale."""
+        if self.found is None:
+            return
+        drawn = self._bands, None if outcome is None else outcome.colors
+        if self._is_new(drawn):
+            numbers = numbers_of_bands(self.found, drawn[1])
+            colors = cluster_colors(max(numbers) + 1)[numbers]
+            self.plot.show(self._bands, np.tile(colors, (len(self.found.sigma), 1, 1)))
+        local = outcome is None or outcome.bandwidth.is_local
+        self.plot.mark(None if local else outcome.graph.sigma)
         self._say_which_graph(outcome)
+
+    def _draw_segments(self, outcome):
+        """Draw the bands of segments in their mean colors; mark their number, and show them."""
+        if self.found is not None and self._is_new((self._bands, None)):
+            self.plot.show(self._bands, self._bands.means)
+        if outcome is None:
+            return
+        number, labels = outcome.n_clusters, outcome.colors
+        if not self.state.clusters_auto and self.state.n_clusters != number:
+            number = self.state.n_clusters  # its result is under way
+            if self.found is not None and number in self.found.n_clusters:
+                labels = self.found.labels[self.found.n_clusters.tolist().index(number)]
+        self.plot.mark(number)
+        style = "boundaries" if self.state.segments == "boundaries" else "means"
+        self.picture.lay(labels, style)
+        words = describe.counted(number, "segment")
+        caption_of(self._points).sentence = f"{words} in mean colors"
+
+    def _is_new(self, drawn):
+        """Return whether the bands are not drawn yet, or with other clusters."""
+        last, self._drawn = self._drawn, drawn
+        return last is None or any(a is not b for a, b in zip(drawn, last, strict=True))
 
     def _say_which_graph(self, outcome):
         if outcome is None:
@@ -160,11 +225,11 @@ class RibbonView(View):
             words = "at the red line"
         caption_of(self._points).sentence = words
 
-    def _take(self, dataset, found):
-        if dataset is self._dataset:
-            self.found, complete = found
+    def _take(self, subject, bands):
+        if subject is self._subject:
+            self.found, self._bands = bands.found, bands
             self._draw()
-            self._turn("done" if complete else "under way")
+            self._turn("done" if bands.complete else "under way")
             self.describe()
 
     def _report(self, stage, fraction):
@@ -177,17 +242,32 @@ class RibbonView(View):
 
     def _say(self):
         """Say what is drawn, and why where that is nothing."""
+        pictured = PictureView.applies(self.state)
+        caption_of(self._ribbon).title = SCALE_WORDS[pictured][0]
+        caption_of(self._ribbon).sentence = SCALE_WORDS[pictured][1]
         if self._progress == "none":
-            words = "Scales are for points: the segments of a photograph are chosen by k."
+            words = "The bands come after the graph of the photograph."
         elif self.found is None:
             words = f"The bands are {self._progress}."
+        elif self.found.along == "n_clusters":
+            words = segments_summary(self.found)
         elif len(self.found.sigma) == 1:
             words = "All points are at the same place: one cluster at any scale."
         else:
             words = summary(self.found)
-            if len(self.found.rows) < (n := self._dataset.n_points):
+            if len(self.found.rows) < (n := self._subject.dataset.n_points):
                 words = f"{len(self.found.rows):,} of {n:,} points: {words}"
         self.words.content = words
+
+
+def segments_summary(found):
+    """Return the numbers of segments with the clearest eigengaps, in words."""
+    least, most = found.n_clusters[[-1, 0]]
+    if least == most:
+        return f"Segments: {most}."
+    *others, last = map(str, clearest(found))
+    named = f"{', '.join(others)} and {last}" if others else last
+    return f"{least} to {most} segments; the largest eigengaps are after {named}."
 
 
 def summary(found):

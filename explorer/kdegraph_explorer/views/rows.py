@@ -12,8 +12,7 @@ from ..assets import script_of_elements, style_sheet
 from ..pictures import picture_address, pixels_of
 from ..point_columns import cell, columns_of, values_of
 from .base import View, beside, card
-from .markup import html_table
-from .scores import table_pane
+from .color import NamedClusters
 
 PAGE = 100  # rows that the browser gets at once
 MAX_COLUMNS = 40  # columns that are shown; the search includes all
@@ -175,12 +174,18 @@ class RowsView(View):
     def __init__(self, session):
         super().__init__(session)
         self.list = RowList(self._select, sizing_mode="stretch_both", margin=(4, 10))
-        self.summary = table_pane("kg-table", "kg-scroll", margin=(4, 10))
+        self.summary = NamedClusters(
+            session,
+            heads=[CLUSTER],
+            css_classes=["kg-table", "kg-scroll"],
+            sizing_mode="stretch_both",
+            margin=(4, 10),
+        )
         self._job = session.latest(self._find, deliver=self._show)
         self._made_of, self._table, self._found = (None,), None, np.empty(0, dtype=np.intp)
         self._body = beside(
             card("Rows", "a click selects, with Shift or Ctrl another one", self.list),
-            card("Clusters", "means, and the most frequent values", self.summary),
+            card("Clusters", "usual values; a click names, merges, splits", self.summary),
             widths=[5, 3],
             min_height=240,
         )
@@ -239,9 +244,7 @@ class RowsView(View):
         )
         if summary is not None:
             heads, rows = summary
-            words = list(table.words.values())
-            rows = [(word, rest, "") for word, (_, *rest) in zip(words, rows, strict=True)]
-            self.summary.content = html_table(heads, rows)
+            self.summary.update(heads, {int(number) - 1: rest for number, *rest in rows})
 
     def _select(self, message):
         before, n_points = self.state.selection, self.state.shown.n_points
