@@ -9,8 +9,8 @@ import dask.array as da
 import kdegraph
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from cli.results import start
+from click.testing import CliRunner
 from files import full_disk
 from hypothesis import given, settings
 from hypothesis import strategies as st
