@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse
 from attack import test_graphs, test_points
 from attack.contract import REFUSED, attempt, unchanged
-from attack.points import SPARSE, tables
+from attack.points import tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
