@@ -242,6 +242,7 @@ def lengthen(matrix):
     [
         ("dia", shorten("offsets"), r"offsets has 3 indices for 4 values"),
         ("dia", put("offsets", 0, 50_000_000), r"offsets must be from -12 to 11"),
+        ("bsr", put("indptr", 6, 11), r"indices has 12 indices for 12 values, of which 11"),
         ("lil", lengthen, r"rows and .*\.data differ"),
         ("lil", lambda matrix: matrix.data[0].append(1.0), r"rows and .*\.data differ"),
         (

@@ -373,10 +373,11 @@ def _check_rows(matrix, kind, name):
             f"{name}.indptr must have {n_rows + 1} ascending numbers from 0; the sparse matrix "
             f"is damaged, build it anew, e.g. from its coordinates"
         )
-    if last != len(matrix.data):
+    # SciPy converts a BSR matrix with spare room at the end to one of another size.
+    if last != len(matrix.data) or (kind == "bsr" and last != indptr[-1]):
         raise ValueError(
-            f"{name}.indices has {last} indices for {len(matrix.data)} values; the sparse matrix "
-            "is damaged, build it anew"
+            f"{name}.indices has {last} indices for {len(matrix.data)} values, of which "
+            f"{indptr[-1]} are used; the sparse matrix is damaged, build it anew"
         )
     used = matrix.indices[: indptr[-1]]
     _check_indices(used, n_columns, len(used), f"{name}.indices")

@@ -66,8 +66,11 @@ def test_any_container_has_the_result_of_its_numbers(name):
     if name == "similarity_graph":
         call = lambda X: function(X, seed=0)  # noqa: E731
 
+    # Clusters of Dask arrays are found tile by tile, in other ways than in memory.
+    names = sorted(CONTAINERS.keys() - ({"Dask"} if name == "KDESpectralClustering" else set()))
+
     @FEWER
-    @given(X=tables(n=(2, 30), scales=(-100, 100)), container=st.sampled_from(sorted(CONTAINERS)))
+    @given(X=tables(n=(2, 30), scales=(-100, 100)), container=st.sampled_from(names))
     def check(X, container):
         points = CONTAINERS[container](X)
         expected = attempt(lambda: call(X), *WORDS)
@@ -101,10 +104,10 @@ CHANGES = {
 
 def put(part, place, value):
     part = part.copy()
-    if part.dtype == object:  # lists of LIL
+    if isinstance(part[place], list):  # of LIL
         part[place] = [value] * len(part[place])
     else:
-        part[place] = value
+        part[place] = abs(value) if part.dtype.kind == "u" else value
     return part
 
 
