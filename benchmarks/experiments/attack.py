@@ -21,7 +21,7 @@ AREAS = {
     "addresses, sessions, walks of the explorer": "explorer",
     "cancelled computations": "interrupts",
     "full disks, ended pipes": "writers",
-    "processes": "processes",
+    "workers of joblib": "processes",
 }
 BY_SIGNALS = "signals at random moments"
 
