@@ -47,14 +47,13 @@ def test_what_does_not_fit_into_memory_is_refused_with_the_figure(call, monkeypa
         call()
 
 
-# What is measured of each function, with points and with few that have it compiled before.
+# The points or the graph of each function whose memory is measured, and a call of it.
 MEASURED = {
     "graph": ("X", "similarity_graph(X, sigma=0.1, n_rounds=30, seed=0)"),
     "spectrum": ("GRAPH", "spectrum(X, 20)"),
     "full graph": ("X[:5000]", "full_graph(X, sigma=1.0, max_bytes=int(limit))"),
     "sparse full graph": ("X", "full_graph(X, sigma=2e-3, max_bytes=int(limit))"),
     "image": ("IMAGE", "datasets.image_points(X, max_pixels=None)"),
-    "consensus": ("X[:60_000]", "KDESpectralClustering(3, random_state=0).fit(X)"),
 }
 REFUSE = """
 import sys
