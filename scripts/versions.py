@@ -6,6 +6,7 @@ lowest   the lower bounds in `pyproject.toml` of the packages that users install
          has no binaries of these, the lowest versions that it has
 newest   the newest versions that work together
 pinned   `constraints.txt`, if these are not the newest versions
+coming   the newest versions with pre-releases of the packages in `COMING`; only if asked for
 
 Each trial has an environment of its own, outside of the repository, in which the tests in `SUBSET`
 run for about five minutes. Uv resolves and installs; where it may download, it also fetches
@@ -13,6 +14,7 @@ the Pythons that are missing.
 
     python scripts/versions.py                                try all sets on all Pythons
     python scripts/versions.py --sets lowest --pythons 3.11   try one
+    python scripts/versions.py --sets coming                  try pre-releases, and name what fails
     python scripts/versions.py --write                        write constraints.txt, try nothing
 """
 
@@ -78,6 +80,8 @@ ANNOUNCEMENTS = [
     f"-Wdefault::{kind}"
     for kind in ("DeprecationWarning", "PendingDeprecationWarning", "FutureWarning")
 ]
+# Packages whose private names the project uses, or that change most.
+COMING = ("numba", "llvmlite", "panel", "bokeh", "scikit-learn")
 SHOWN = ("numpy", "scipy", "numba", "scikit-learn", "pyarrow", "dask", "zarr", "panel", "bokeh")
 COLUMNS = ("Python", "set", *SHOWN, "passed", "failed", "seconds")
 
@@ -124,6 +128,12 @@ def lowest(interpreter):
     """Return the lowest versions of what users install, and the newest of what these need."""
     lowest_binaries = ("--resolution=lowest-direct", "--only-binary=:all:")
     return resolve(RUNTIME, *lowest_binaries, f"--python={interpreter}")
+
+
+def coming(interpreter):
+    """Return the newest versions of what users install, with the pre-releases of `COMING`."""
+    allowed = (f"--prerelease-package={name}=allow" for name in COMING)
+    return resolve(RUNTIME, *allowed, f"--python={interpreter}")
 
 
 def install(folder, interpreter, constraints):
@@ -193,7 +203,12 @@ def attempt(folder, python, name, constraints_for):
 def try_all(folder, pythons, sets):
     """Try sets of versions on Pythons, and return the rows of the table."""
     latest, pinned = newest(), CONSTRAINTS.read_text()
-    known = {"lowest": lowest, "newest": lambda _: latest, "pinned": lambda _: pinned}
+    known = {
+        "lowest": lowest,
+        "newest": lambda _: latest,
+        "pinned": lambda _: pinned,
+        "coming": coming,
+    }
     if pinned == latest:
         print("constraints.txt holds the newest versions")
         sets = [name for name in sets if name != "pinned"]
@@ -230,7 +245,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     sets = ("lowest", "newest", "pinned")
-    parser.add_argument("--sets", nargs="+", choices=sets, default=sets)
+    parser.add_argument("--sets", nargs="+", choices=(*sets, "coming"), default=sets)
     parser.add_argument("--pythons", nargs="+", default=PYTHONS, help="versions or paths")
     parser.add_argument(
         "--folder", type=folder_outside, help="for the environments, which are kept (1 GB each)"

@@ -1,6 +1,8 @@
 """Files that tests make, and tables from them."""
 
+import contextlib
 import io
+import signal
 import struct
 import zlib
 
@@ -77,3 +79,17 @@ def png_header(width, height):
 
 
 NOISY = np.random.default_rng(0).integers(0, 255, (40, 40, 3), dtype=np.uint8)
+
+
+@contextlib.contextmanager
+def full_disk(n_bytes):
+    """Let no file grow beyond `n_bytes`, as on a full disk."""
+    resource = pytest.importorskip("resource", reason="limits of files are those of Unix")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)

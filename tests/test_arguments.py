@@ -233,6 +233,42 @@ def test_coordinates_out_of_range_are_refused():
             kdegraph.spectrum(matrix, 2)
 
 
+def lengthen(matrix):
+    matrix.rows = np.concatenate([matrix.rows, matrix.rows])
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "message"),
+    [
+        ("dia", shorten("offsets"), r"offsets has 3 indices for 4 values"),
+        ("dia", put("offsets", 0, 50_000_000), r"offsets must be from -12 to 11"),
+        ("bsr", put("indptr", 6, 11), r"indices has 12 indices for 12 values, of which 11"),
+        ("lil", lengthen, r"rows and .*\.data differ"),
+        ("lil", lambda matrix: matrix.data[0].append(1.0), r"rows and .*\.data differ"),
+        (
+            "csr",
+            lambda A: setattr(A, "indices", A.indices / 2),
+            "indices must be an int32 or int64",
+        ),
+        ("csr", lambda A: setattr(A, "data", A.data[:, None]), r"data has shape \(12, 1\)"),
+    ],
+)
+def test_arrays_that_do_not_belong_together_are_refused(kind, change, message):
+    """SciPy would end the process for some of them."""
+    for name, use in (("adjacency", USES["spectrum"]), ("X", lambda X: kdegraph.knn_graph(X, 2))):
+        with pytest.raises(ValueError, match=rf"^{name}\.{message}"):
+            use(damaged(kind, change))
+
+
+def test_values_beyond_the_last_row_are_ignored():
+    matrix = damaged("csr", lambda matrix: None)
+    longer = scipy.sparse.csr_array(matrix)
+    longer.data, longer.indices = np.tile(matrix.data, 2), np.tile(matrix.indices, 2)
+    found, expected = (kdegraph.graph_layout(A, seed=0) for A in (longer, matrix))
+    np.testing.assert_array_equal(found, expected)
+    assert len(longer.data) == 24
+
+
 def test_lists_of_rows_with_a_column_out_of_range_are_refused():
     matrix = damaged("lil", lambda matrix: None)
     matrix.rows[0][0] = 50_000_000

@@ -10,6 +10,7 @@ MODULES = (
     "many_dimensions", "texts", "local", "reference_sets", "random_states", "large_sets",
     "sigma", "rounds", "automatic", "counting", "spectrum", "samplers", "costs", "randomness",
     "tiles", "tiled_clusters", "mosaic", "growth", "explorer", "server_load", "first_use",
+    "attack",
 )  # fmt: skip
 
 

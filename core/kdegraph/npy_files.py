@@ -1,5 +1,6 @@
-"""Check the headers of NPY files before their values are read."""
+"""NPY files: check their headers before their values are read, and write them."""
 
+import io
 import math
 from typing import NamedTuple
 
@@ -57,3 +58,22 @@ def read_header(stream, size, name):
         promised = f"its header promises {format_bytes(needed)} of data"
         raise ValueError(f"{name} is cut off: {promised}, {format_bytes(left)} are there")
     return header
+
+
+def npy_header(shape, dtype):
+    """Return the header of an .npy file for a C-contiguous array."""
+    header = io.BytesIO()
+    fields = {"descr": dtype.str, "fortran_order": False, "shape": shape}
+    npy.write_array_header_1_0(header, fields)
+    return header.getvalue()
+
+
+def write_npy(path, array):
+    """Write an array of numbers to an .npy file.
+
+    On a full disk, `numpy.save` can leave out the end of an array without an error.
+    """
+    array = np.ascontiguousarray(array)
+    with open(path, "wb") as file:
+        file.write(npy_header(array.shape, array.dtype))
+        file.write(array.data)

@@ -1,14 +1,18 @@
 """Attack the estimator: points and matrices of all kinds, all ways to choose, and new points."""
 
+import warnings
+from unittest import SkipTest
+
 import kdegraph
 import numpy as np
 import oracle
 import scipy.sparse
-from attack.contract import REFUSED, attempt, unchanged
+from attack.contract import REFUSED, attempt, check_refusal, unchanged
 from attack.points import SPARSE, tables
 from attack.test_graphs import graphs
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sklearn.utils.estimator_checks import estimator_checks_generator
 
 FEWER = settings(max_examples=max(1, settings.default.max_examples // 5))
 CLUSTERS = {"n_clusters": st.one_of(st.just("auto"), st.integers(1, 6))}
@@ -28,6 +32,18 @@ OF_POINTS = {
 }
 WORDS = ("X", "sigma", "perplexity", "noise", "alpha", "embedding", "n_clusters", "max_clusters")
 WORDS += ("metric", "kernel", "assign_labels", "adjacency", "smallest_component", "affinity")
+
+
+def is_refusal(error):
+    """Return whether an error, or the one that it is about, refuses parameters in words."""
+    while error is not None:
+        try:
+            check_refusal(error, WORDS)
+        except AssertionError:
+            error = error.__context__
+        else:
+            return True
+    return False
 
 
 def check_fitted(model, n):
@@ -54,6 +70,43 @@ def check_new(model, new):
     np.testing.assert_array_equal(model.predict(new), memberships.argmax(axis=1))
     coordinates = attempt(lambda: model.transform(new), *WORDS)
     assert coordinates is REFUSED or np.isfinite(coordinates).all()
+
+
+GRIDS = {
+    kdegraph.KDESpectralClustering: CLUSTERS | OF_MATRICES | OF_POINTS,
+    kdegraph.SimilarityGraphTransformer: {
+        "mode": st.sampled_from([None, "affinity", "distance"]),
+        "sigma": OF_POINTS["sigma"].filter(lambda sigma: sigma is not None),
+        "sampler": st.sampled_from(["auto", "near", "rejection"]),
+        "n_rounds": st.sampled_from(["auto", 1, 9]),
+        "metric": OF_POINTS["metric"],
+        "weighting": st.sampled_from(["inclusion", "paper"]),
+    }
+    | {name: OF_MATRICES[name] for name in ("alpha", "kernel")},
+}
+# They take what has memberships for a classifier, or compare bits with weights and without.
+NOT_CHECKED = ("sample_weight_equivalence", "sparse_array", "sparse_matrix")
+
+
+@settings(FEWER, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(data=st.data(), kind=st.sampled_from(sorted(GRIDS, key=str)))
+def test_scikit_learn_checks_with_any_parameters(data, kind):
+    options = data.draw(st.fixed_dictionaries({}, optional=GRIDS[kind]))
+    checks = [
+        (estimator, check)
+        for estimator, check in estimator_checks_generator(kind(**options))
+        if not any(name in check.func.__name__ for name in NOT_CHECKED)
+    ]
+    estimator, check = data.draw(st.sampled_from(checks))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            check(estimator)
+        except SkipTest:
+            return
+        except (AssertionError, ValueError, TypeError) as error:
+            if not is_refusal(error):
+                raise
 
 
 @FEWER

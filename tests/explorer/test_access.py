@@ -44,7 +44,7 @@ import panel as pn
 from kdegraph.cli import main
 from kdegraph_explorer import app
 
-app.create_app = lambda file, checked: pn.pane.Str("a quick page")
+app.create_app = lambda file, checked, kept: pn.pane.Str("a quick page")
 app.process.start = lambda: None
 main(sys.argv[1:])
 """

@@ -22,6 +22,7 @@ PACKAGE = Path(kdegraph_explorer.__file__).parent
 AS_TEXT = {
     ("Browser", "said"),
     ("ColumnTable", "rows"),
+    ("NamedClusters", "heads"),
     ("PlainText", "text"),
     ("RowList", "names"),
     ("RowList", "page"),

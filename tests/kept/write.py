@@ -35,6 +35,9 @@ def write_graphs(folder):
     graphs = {
         "graph": kdegraph.similarity_graph(X, sigma=1.5, n_rounds=6, seed=1),
         "local": kdegraph.similarity_graph(X, sigma="local", alpha=0.5, n_rounds=6, seed=2),
+        "weighted": kdegraph.similarity_graph(
+            X, sigma=1.5, n_rounds=6, seed=3, sample_weight=1.0 + np.arange(60) % 3
+        ),
     }
     for name, graph in graphs.items():
         graph.save(folder / f"{name}.npz")
@@ -47,6 +50,7 @@ def write_graphs(folder):
 
 def facts(graph):
     """Return what a graph must hold when it is read."""
+    weights = getattr(graph, "sample_weight", None)
     adjacency, degrees, neighbors, points = (
         part if isinstance(part, np.ndarray) or hasattr(part, "indptr") else part.compute()
         for part in (graph.adjacency, graph.kernel_degrees, graph.neighbors, graph.points)
@@ -58,6 +62,7 @@ def facts(graph):
         "kernel_degrees": degrees.tolist(),
         "neighbors": neighbors.tolist(),
         "points": points.tolist(),
+        "sample_weight": None if weights is None else weights.tolist(),
     }
 
 
@@ -73,21 +78,28 @@ def write_labels(folder):
 
 
 def write_sessions(folder):
-    """Write session files of generated points, of a file and of painted points."""
+    """Write session files of generated points, with edits by hand, of a file, of painted points."""
     found = {}
-    for name in ("generators", "file", "painted"):
+    for name in ("generators", "edited", "file", "painted"):
         session = Session()
         session.sources["generators"].n = 200
         if name == "file":
             session.sources["upload"].file = StoredFile.of("table.csv", TABLE)
-        session.state.source = {"file": "upload"}.get(name, name)
+        session.state.source = {"file": "upload", "edited": "generators"}.get(name, name)
         session.start()
         session.wait(240)
         session.state.choose(n_clusters=3, n_rounds=9, sigma=0.5)
         session.wait(240)
         session.state.choose(selection=np.array([1, 4, 5]))
+        if name == "edited":
+            session.state.name_cluster(2, "the third")
+            session.state.merge([0, 1])
+            session.state.fade = False
+            session.wait(240)
         (folder / f"{name}.json").write_bytes(session_file.write(session))
-        found[name] = {"source": session.state.source, "points": session.state.dataset.X.tolist()}
+        state = session.state
+        found[name] = {"source": state.source, "points": state.dataset.X.tolist()}
+        found[name] |= {kept: getattr(state, kept) for kept in ("edits", "cluster_names", "fade")}
         session.close()
     return found
 

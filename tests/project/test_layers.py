@@ -289,3 +289,43 @@ def test_private_names_of_libraries_are_few_and_have_a_reason():
         for name in private_names(module, ast.parse(path.read_text())):
             used.setdefault(name, set()).add(file)
     assert used == {name: files for name, (files, _) in PRIVATE_NAMES.items()}
+
+
+# What the core uses of numba without a documentation, the files, and what is lost without it: see
+# `ANOTHER_NUMBA` in tests/runtime/test_first_use.py for the calls that do without.
+UNDOCUMENTED = {
+    "numba.core.serialize": {"runtime/cache.py"},  # machine code would not be kept
+    "numba.core.compiler.CompileResult": {"runtime/cache.py"},
+    "_rebuild": {"runtime/cache.py"},
+    "_reduce": {"runtime/cache.py"},
+    "_cache": {"runtime/jit.py"},
+    "numba.core.options.DefaultOptions": {"runtime/jit.py"},  # references would be counted
+    "numba.core.codegen.JITCodeLibrary": {"runtime/jit.py"},  # the first use would be slower
+    "numba.core.compiler.Compiler": {"runtime/jit.py"},  # loops would not be vectorized
+    "numba.core.compiler_lock.global_compiler_lock": {"runtime/jit.py"},  # Ctrl+C while compiling
+    "numba.core.types": {"runtime/jit.py"},  # also `numba.types`
+    "numba.core.cgutils": {"geometry/lanes.py"},  # lanes of vectors would be built by hand
+}
+OF_PYTHON = {"_asdict", "_fields", "_make", "_getframe"}
+
+
+def test_what_numba_does_not_document_is_used_in_few_places():
+    trees = {path.relative_to(CORE).as_posix(): ast.parse(path.read_text()) for path in MODULES}
+    defined = set(
+        re.findall(
+            r"(?:def |class |self\.|^ *)(_[a-z]\w*)",
+            "\n".join(path.read_text() for path in MODULES),
+            re.MULTILINE,
+        )
+    )
+    used = {}
+    for file, tree in trees.items():
+        for node in ast.walk(tree):
+            names = []
+            if isinstance(node, ast.ImportFrom) and node.module.startswith("numba.core"):
+                names = [f"{node.module}.{alias.name}" for alias in node.names]
+            elif isinstance(node, ast.Attribute) and re.fullmatch(r"_[a-z]\w*", node.attr):
+                names = {node.attr} - defined - OF_PYTHON
+            for name in names:
+                used.setdefault(name, set()).add(file)
+    assert used == UNDOCUMENTED

@@ -21,6 +21,17 @@ def test_bounds_below_what_was_installed_are_named(monkeypatch):
     assert list(versions.above_bounds(installed)) == ["B_c[x]>=2 (2.0.8)"]
 
 
+def test_pre_releases_are_those_of_packages_that_users_install(monkeypatch):
+    given = []
+    monkeypatch.setattr(versions, "uv", lambda *arguments: given.extend(arguments))
+    versions.coming("python3.11")
+    allowed = {text.split("=")[1] for text in given if text.endswith("=allow")}
+    assert allowed == set(versions.COMING)
+    texts = [*versions.PROJECT["dependencies"]]
+    texts += versions.PROJECT["optional-dependencies"]["explorer"]
+    assert allowed <= {versions.Requirement(text).name for text in texts}
+
+
 RAN = {"passed": 9, "failed": 0}
 
 

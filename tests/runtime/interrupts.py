@@ -12,8 +12,10 @@ import os
 import random
 import signal
 import sys
+import tempfile
 import threading
 import time
+from pathlib import Path
 
 import kdegraph
 import numpy as np
@@ -60,7 +62,7 @@ class Interrupts:
         over.set()
 
 
-def actions(scale):
+def actions(scale, folder):
     """Return the name and a call of every public function that takes a while."""
     rng = np.random.default_rng(0)
     X, many, wide = (rng.normal(size=(scale * n, d)) for n, d in ((20, 2), (50, 8), (10, 20)))
@@ -68,8 +70,19 @@ def actions(scale):
     transformer = kdegraph.SimilarityGraphTransformer(sigma=0.3, random_state=0).fit(X[:scale])
     estimator = kdegraph.KDESpectralClustering(3, sigma=0.3, random_state=0).fit(X[: 2 * scale])
 
+    table = "\n".join(f"{x},{y}" for x, y in X.tolist()).encode()
+
+    columns = {f"x{i}": values.tolist() for i, values in enumerate(many.T)}
+
     def listen(stage, fraction):
         pass
+
+    def saved(write, name, read=Path.read_bytes):
+        """Write a file over an earlier one, which is whole whatever happens."""
+        try:
+            write(folder / name)
+        finally:
+            assert read(folder / name)
 
     return {
         "kernel_sum": lambda: kdegraph.kernel_sum(X, sigma=0.1, method="tree"),
@@ -92,6 +105,16 @@ def actions(scale):
         "spectrum": lambda: kdegraph.spectrum(graph, 10, seed=1),
         "spectral_clustering": lambda: kdegraph.spectral_clustering(graph, 5, progress=listen),
         "conductance": lambda: kdegraph.conductance(graph, np.arange(len(X)) % 3),
+        "cluster_scales": lambda: kdegraph.cluster_scales(X[: scale // 2], seed=0),
+        "graph_layout": lambda: kdegraph.graph_layout(graph, seed=0),
+        "diagnose": lambda: kdegraph.diagnose(graph, n_clusters=3),
+        "describe_clusters": lambda: kdegraph.describe_clusters(many, np.arange(len(many)) % 9),
+        "save, load": lambda: saved(graph.save, "graph.npz", kdegraph.SimilarityGraph.load),
+        "export_graph": lambda: saved(lambda path: kdegraph.export_graph(path, graph), "a.gexf"),
+        "datasets.load": lambda: kdegraph.datasets.load(table, filename="t.csv"),
+        "datasets.photo": lambda: kdegraph.datasets.photo("china", max_pixels=20 * scale),
+        "TableTransformer": lambda: kdegraph.TableTransformer().fit_transform(columns),
+        "fit, automatic": lambda: kdegraph.KDESpectralClustering(random_state=0).fit(X[:scale]),
         "fit": lambda: kdegraph.KDESpectralClustering(3, random_state=0).fit(X),
         "predict": lambda: estimator.predict(many[:, :2]),
         "transform": lambda: transformer.transform(X[: scale + 20]),
@@ -126,10 +149,10 @@ def resident_bytes():
         return 0
 
 
-def attack(count, scale, seed):
+def attack(count, scale, seed, folder):
     """Interrupt `count` calls; return how many interrupts each function has raised."""
     chance, interrupts, raised = random.Random(seed), Interrupts(), {}
-    calls = actions(scale)
+    calls = actions(scale, folder)
     seconds = {}
     for name, call in calls.items():
         begin = time.perf_counter()
@@ -159,6 +182,7 @@ def attack(count, scale, seed):
 
 if __name__ == "__main__":
     count, scale = map(int, sys.argv[1:])
-    raised = attack(count, scale, seed=0)
+    with tempfile.TemporaryDirectory() as folder:
+        raised = attack(count, scale, seed=0, folder=Path(folder))
     print(*(f"{name:32s} {number}" for name, number in raised.items()), sep="\n")
     print(f"survived {sum(raised.values())} interrupts of {count} calls")

@@ -4,7 +4,9 @@ import time
 
 import kdegraph
 import numpy as np
+import programs
 import pytest
+from peak_memory import MEASURE, skip_unless_reported
 
 X = np.random.default_rng(0).normal(size=(2000, 2))
 
@@ -43,3 +45,49 @@ def test_what_does_not_fit_into_memory_is_refused_with_the_figure(call, monkeypa
         MemoryError, match=r"needs? about .* [GT]iB, and 8\.0 GiB are available; use"
     ):
         call()
+
+
+# The points or the graph of each function whose memory is measured, and a call of it.
+MEASURED = {
+    "graph": ("X", "similarity_graph(X, sigma=0.1, n_rounds=30, seed=0)"),
+    "spectrum": ("GRAPH", "spectrum(X, 20)"),
+    "full graph": ("X[:5000]", "full_graph(X, sigma=1.0, max_bytes=int(limit))"),
+    "sparse full graph": ("X", "full_graph(X, sigma=2e-3, max_bytes=int(limit))"),
+    "image": ("IMAGE", "datasets.image_points(X, max_pixels=None)"),
+}
+REFUSE = """
+import sys
+import numpy as np
+from kdegraph import *
+from kdegraph.runtime import memory as of_system
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(100_000, 2))
+GRAPH = IMAGE = None
+few, limit = X[:2000], 2**40
+if "GRAPH" in sys.argv[1]:
+    few, GRAPH = (similarity_graph(Z, sigma=0.1, n_rounds=10, seed=0).adjacency for Z in (few, X))
+if "IMAGE" in sys.argv[1]:
+    IMAGE = (rng.random((1000, 1000, 3)) * 255).astype(np.uint8)
+    few = IMAGE[:50, :50]
+call, X = eval("lambda X: " + sys.argv[2]), eval(sys.argv[1])
+call(few)
+before = begin()
+call(X)
+needed, of_system.ALWAYS_AVAILABLE = taken(before), 0
+for limit in (needed / 2, 2 * needed):
+    of_system.available_memory = lambda: limit
+    try:
+        call(X)
+        print("done")
+    except MemoryError as error:
+        print("refused")
+        assert "GiB" in str(error) or "MiB" in str(error), error
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("points", "call"), MEASURED.values(), ids=MEASURED)
+def test_memory_is_refused_within_a_factor_of_two_of_what_is_needed(points, call):
+    skip_unless_reported()
+    assert programs.run(MEASURE + REFUSE, points, call).stdout == "refused\ndone\n"

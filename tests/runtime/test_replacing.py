@@ -1,14 +1,14 @@
 """Earlier files stay whole on a full disk and at Ctrl+C, and errors name the file."""
 
-import contextlib
 import errno
 import os
-import signal
 import stat
 
 import numpy as np
 import pytest
+from files import full_disk
 from kdegraph import export_graph, similarity_graph
+from kdegraph.npy_files import write_npy
 from kdegraph.runtime.replacing import new_folder, writing
 
 X = np.random.default_rng(0).normal(size=(1000, 2))
@@ -19,20 +19,6 @@ WRITERS = {
     "graph.gexf": lambda path: export_graph(path, GRAPH, attributes={"x": X[:, 0]}),
 }
 writers = pytest.mark.parametrize(("name", "write"), WRITERS.items(), ids=WRITERS)
-
-
-@contextlib.contextmanager
-def full_disk(n_bytes):
-    """Let no file grow beyond `n_bytes`, as on a full disk."""
-    resource = pytest.importorskip("resource", reason="limits of files are those of Unix")
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-        signal.signal(signal.SIGXFSZ, handler)
 
 
 def check_untouched(path, content):
@@ -85,6 +71,18 @@ def test_a_full_disk_leaves_no_half_of_a_store(tmp_path):
         GRAPH.to_zarr(path)
     assert caught.value.filename == str(path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_arrays_are_whole_or_an_error_says_why(tmp_path):
+    """NumPy loses the error of the last bytes, which the system's library writes at the end."""
+    path = tmp_path / "a.npy"
+    for array in (np.arange(12).reshape(3, 4)[:, ::-1], np.zeros((0, 2)), np.array([1, 2], ">i4")):
+        write_npy(path, array)
+        found = np.load(path)
+        np.testing.assert_array_equal(found, array)
+        assert found.dtype == array.dtype
+    with full_disk(path.stat().st_size - 1), pytest.raises(OSError, match="File too large"):
+        write_npy(path, array)
 
 
 def test_errors_of_libraries_without_a_name_or_a_number_get_them(tmp_path):

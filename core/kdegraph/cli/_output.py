@@ -1,6 +1,7 @@
 """Results in files: paths are checked before the work begins, and files are complete or absent."""
 
 import csv
+import errno
 import io
 import json
 import math
@@ -46,8 +47,6 @@ def write_columns(path, columns):
 
     CSV and Parquet files hold all of them; NPY files and Zarr stores hold the last one.
     """
-    import numpy as np
-
     extension, values = path.suffix.lower(), list(columns.values())[-1]
     if extension == ".zarr":
         import zarr
@@ -55,8 +54,10 @@ def write_columns(path, columns):
         with new_folder(path) as folder:
             zarr.save_array(folder, values)
     elif extension == ".npy":
-        with writing(path) as temporary, temporary.open("wb") as stream:
-            np.save(stream, values, allow_pickle=False)
+        from kdegraph.npy_files import write_npy
+
+        with writing(path) as temporary:
+            write_npy(temporary, values)
     else:
         import pyarrow as pa
 
@@ -98,6 +99,8 @@ def write_frame(path, frame):
 
 def _print_bytes(content):
     """Write bytes to standard output, which takes a part at a time where it has no buffer."""
+    if sys.stdout is None:  # closed by whoever has started the process
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard output")
     rest = memoryview(content)
     while rest:
         rest = rest[sys.stdout.buffer.write(rest) :]

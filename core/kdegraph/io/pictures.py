@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from kdegraph.bandwidth import pixel_sigma
 from kdegraph.io.dataset import Dataset
 from kdegraph.io.limits import PIXEL_BYTES, check_pixels
+from kdegraph.runtime.memory import check_memory
 from kdegraph.validation import as_array, check_choice, check_count, check_real
 
 if TYPE_CHECKING:
@@ -161,6 +162,8 @@ def image_points(
     ValueError, TypeError
         If the picture has another shape or other values, or if `color`, `blur` or `max_pixels` is
         not one of the values above.
+    MemoryError
+        Before more memory is taken than is available.
 
     Notes
     -----
@@ -231,6 +234,9 @@ def smooth_bands(band_of, n_bands, full, blur, max_pixels):
     if not 0 <= check_real(blur, "blur", "a number of pixels >= 0") < 1000:
         raise ValueError(f"blur must be a number of pixels from 0 to 1000, got {blur!r}")
     shape = full if max_pixels is None else _fit_grid(*full, check_count(max_pixels, "max_pixels"))
+    n_bytes = 25 * math.prod(full) + 32 * (n_bands + 2) * math.prod(shape)
+    need = f"{math.prod(shape):,} of the {full[1]:,} x {full[0]:,} pixels need"
+    check_memory(n_bytes, need, "use fewer max_pixels, or a smaller picture")
     bands, picture = np.empty((*shape, n_bands)), np.empty((*full, min(n_bands, 3)), np.uint8)
     for c in range(n_bands):  # one at a time, as a band in float64 may take more than the picture
         values = band_of(c)

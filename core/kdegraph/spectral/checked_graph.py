@@ -183,6 +183,9 @@ def _canonical_csr(matrix, name):
         # All kernels would be compiled again for another type of indices.
         indices, indptr = csr.indices.astype(np.int32), csr.indptr.astype(np.int32)
         csr = scipy.sparse.csr_array((csr.data, indices, indptr), shape=csr.shape)
+    if len(csr.data) > csr.nnz:  # spare room at the end
+        csr = csr.copy()
+        csr.prune()
     if not csr.has_canonical_format:
         csr = csr.copy()
         csr.sum_duplicates()

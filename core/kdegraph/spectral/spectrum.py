@@ -120,7 +120,7 @@ def compute_spectrum(
     min_size = graph.smallest_component(smallest_component)
     k = check_n_components(n_components, graph, min_size)
     need = f"{k} eigenvectors of a graph of {graph.n} vertices need"
-    check_memory(16 * graph.n * k, need, "use fewer n_components")
+    check_memory(8 * graph.n * (k + 2 * block_width(k)), need, "use fewer n_components")
 
     eigenvalues, residuals = np.zeros(k), np.zeros(k)
     eigenvectors = np.zeros((graph.n, k))

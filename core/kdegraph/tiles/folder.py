@@ -7,7 +7,6 @@ exist.
 
 import atexit
 import contextlib
-import io
 import json
 import math
 import shutil
@@ -22,6 +21,7 @@ import dask
 import numpy as np
 from numpy.typing import DTypeLike
 
+from kdegraph.npy_files import npy_header, write_npy
 from kdegraph.runtime.replacing import naming, replacing, writing
 from kdegraph.scaled_kernel import Bandwidth
 
@@ -98,7 +98,7 @@ class Folder:
                 array = np.ascontiguousarray(array)
                 path = self._file(step, name)
                 with writing(path) as temporary:
-                    np.save(temporary, array)
+                    write_npy(temporary, array)
                 entries[name] = _entry(array)
         values = {name: value for name, value in fields.items() if name not in entries}
         self._write_list(step, entries, values)
@@ -237,14 +237,6 @@ def _mapped(path, dtype, shape):
     if n_bytes == 0:
         return np.empty(shape, dtype)
     return np.asarray(np.memmap(path, dtype, "c", offset, shape))
-
-
-def npy_header(shape, dtype):
-    """Return the header of an .npy file for a C-contiguous array."""
-    header = io.BytesIO()
-    fields = {"descr": dtype.str, "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(header, fields)
-    return header.getvalue()
 
 
 def checksum(array: np.ndarray) -> int:
