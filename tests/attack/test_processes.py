@@ -36,7 +36,7 @@ def work(name, seed):
 
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-@pytest.mark.parametrize("backend", ["threading", "loky", "multiprocessing"])
+@pytest.mark.parametrize("backend", ["threading", "loky"])
 def test_workers_of_joblib_have_the_results_of_one_process(backend):
     task = st.tuples(st.sampled_from(sorted(WORK)), st.integers(0, 99))
 
