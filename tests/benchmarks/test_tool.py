@@ -235,31 +235,63 @@ def test_the_results_say_what_the_stages_took(results):
 
 def test_the_results_say_how_good_the_default_is(results):
     rows = table(RESULTS, "reference_sets")
-    methods = ("kdegraph", "kdegraph, one sigma", "genie", "k-NN, scikit-learn", "k-means")
-    methods += ("Gaussian mixture", "HDBSCAN")
-    local, one, genie, nearest, means, mixture, hdbscan = (
-        [row for row in rows if row["method"] == method] for method in methods
-    )
 
-    def standard(rows):
-        found = [row for row in rows if row["set"].startswith(("fcps/", "graves/", "sipu/"))]
-        scores = [float(row["ARI"]) for row in found if not row["failure"]]
-        assert len(scores) == 35
-        return np.mean(scores)
+    def score(method, *folders, measure="ARI", n_sets):
+        found = [row for row in rows if row["method"] == method and not row["failure"]]
+        found = [float(row[measure]) for row in found if row["set"].startswith(folders)]
+        assert len(found) == n_sets
+        return f"{np.mean(found):.2f}"
 
-    def pen_digits(rows):
-        return next(float(row["NMI"]) for row in rows if row["set"].endswith("/pendigits"))
+    def standard(method):
+        return score(method, "fcps/", "graves/", "sipu/", n_sets=35)
 
-    assert (
-        f"{standard(local):.2f} on 35 standard sets (one σ for all: {standard(one):.2f})" in results
-    )
-    assert f"Genie has {standard(genie):.2f}, graphs of nearest neighbors" in results
-    assert f"nearest neighbors {standard(nearest):.2f}, Gaussian mixtures" in results
-    assert f"mixtures {standard(mixture):.2f}, HDBSCAN {standard(hdbscan):.2f} (" in results
-    assert f"and k-means {standard(means):.2f} (" in results
-    assert f"Genie has {pen_digits(genie):.2f} and k-means {pen_digits(means):.2f} (" in results
-    assert f"{pen_digits(local):.2f} on handwritten digits" in results
-    assert f"(PenDigits; one σ: {pen_digits(one):.2f})" in results
+    def real(method):
+        return score(method, "real/", n_sets=9)
+
+    def information(method):
+        return [
+            score(method, name, measure="NMI", n_sets=1)
+            for name in ("digits_and_letters/pendigits", "text/banking77")
+        ]
+
+    umap, nearest = "UMAP and k-means", "k-NN, scikit-learn"
+    digits, sentences = information("kdegraph")
+    one, _ = information("kdegraph, one sigma")
+    others = [" and ".join(information(method)) for method in (umap, "genie", "k-means")]
+    for sentence in (
+        f"{standard('kdegraph')} on 35 standard sets (one σ for all: "
+        f"{standard('kdegraph, one sigma')}) and {real('kdegraph')} on nine real sets",
+        f"Genie has {standard('genie')}, graphs of nearest neighbors {standard(nearest)}, UMAP "
+        f"with k-means {standard(umap)}, Gaussian mixtures {standard('Gaussian mixture')}, "
+        f"HDBSCAN {standard('HDBSCAN')} (",
+        f"and k-means {standard('k-means')}. On the nine real ones k-means has "
+        f"{real('k-means')}, Ward's method {real('Ward')}, UMAP with k-means {real(umap)}, "
+        f"Genie {real('genie')} (",
+        f"{digits} on handwritten digits (PenDigits; one σ: {one}) and {sentences} on 13,083",
+        "UMAP with k-means has {}, Genie {}, k-means {} (".format(*others),
+    ):
+        assert sentence in results
+
+
+def test_the_results_say_how_much_clusters_depend_on_the_random_state(results):
+    rows = [row for row in table(RESULTS, "random_states") if not row["failure"]]
+
+    def mean(name, folder=""):
+        found = [row[name] for row in rows if row["set"].startswith(folder)]
+        return np.mean([float(value) for value in found if value])
+
+    for sentence in (
+        f"Over all {len(rows)} sets",
+        f"index of {mean('agreement'):.2f} in the mean: {mean('agreement', 'real/'):.2f} on the "
+        f"real ones, {mean('agreement', 'digits_and_letters/letters'):.2f} on letters, "
+        f"{mean('agreement', 'text/'):.2f} on sentences",
+        f"{mean('sure'):.0%} have a probability above 0.95".replace("%", " %"),
+        f"leaves {mean('sure kept'):.1%} of these".replace("%", " %"),
+        f"and {mean('sure right'):.0%} are in the right one".replace("%", " %"),
+        f"Of the {mean('doubtful'):.1%} below 0.6, {mean('doubtful kept'):.0%} stay and "
+        f"{mean('doubtful right'):.0%} are right".replace("%", " %"),
+    ):
+        assert sentence in results
 
 
 def test_the_results_say_how_long_clusters_take(results):
