@@ -166,9 +166,7 @@ class RibbonView(View):
     def _subject_now(self):
         """Return the `Subject` of what is shown; a photograph has no graph until it is there."""
         shown, outcome = self.state.shown, self.state.outcome("kde")
-        if shown.image is None:
-            return Subject(shown)
-        if outcome is None:
+        if shown.image is None or outcome is None:
             return Subject(shown)
         if self.state.result.coarse and self._subject.dataset is shown:
             return self._subject
