@@ -24,7 +24,7 @@ DISTRIBUTIONS = {
     "kdegraph": "kdegraph", "numpy": "numpy", "scipy": "scipy", "numba": "numba",
     "sklearn": "scikit-learn", "faiss": "faiss-cpu", "pynndescent": "pynndescent",
     "finufft": "finufft", "mlpack": "mlpack", "genieclust": "genieclust", "dask_ml": "dask-ml",
-    "panel": "panel",
+    "panel": "panel", "umap": "umap-learn",
 }  # fmt: skip
 # Modules that most rows import, which takes seconds: they are imported once, by a process of which
 # those of the rows are copies. It computes nothing, so it has no threads that a copy would lack.

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from kdegraph.validation import check_choice
 
 PERIODS = {"month": 12, "weekday": 7, "hour": 24}  # steps around the circle
+#: What a column of dates can count as; see `load`.
 DATE_PARTS = ("time", "year", *PERIODS)
 
 
