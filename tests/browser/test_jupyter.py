@@ -9,7 +9,7 @@ from collections import Counter
 import nbformat
 import pytest
 from browser.explorer_page import ExplorerPage
-from browser.test_screenshots import VIEWS, hidden, show
+from browser.test_screenshots import hidden, show
 from nbformat.v4 import new_code_cell, new_notebook
 
 # Where the applications show a notebook.
@@ -36,6 +36,7 @@ CELLS = (
 )
 CHOOSE_THEME = """theme =>
   jupyterapp.commands.execute("apputils:change-theme", {theme})"""
+VIEWS = ("moons", "why", "rows")  # plots, a table and text in one, and wide tables
 MAX_SAVED = 1_000_000  # bytes of a saved notebook
 SHOWN_PICTURE = "img.kg-snapshot:visible"
 
