@@ -12,7 +12,8 @@ from .graph import similarity_graph
 from .kde import gauss_transform, kernel_sum
 from .layout import graph_layout
 from .local_bandwidth import local_bandwidths
-from .ribbon import cluster_numbers, cluster_scales
+from .over_numbers import cluster_numbers
+from .over_scales import cluster_scales
 from .runtime.deadline import Deadline
 from .runtime.progress import Cancelled
 from .runtime.threads import get_num_threads, set_num_threads

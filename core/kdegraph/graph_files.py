@@ -17,7 +17,7 @@ from kdegraph.graph_parameters import PLAIN_PARAMETERS
 from kdegraph.npy_files import read_header
 from kdegraph.runtime.memory import check_memory
 from kdegraph.runtime.replacing import new_folder, writing
-from kdegraph.validation import check_sparse
+from kdegraph.sparse_checks import check_sparse
 
 # Arrays that not all graphs have: those with a number for each vertex, and the points.
 VALUES_OF_VERTICES = ("sigma", "densities", "order", "sample_weight")

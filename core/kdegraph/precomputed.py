@@ -13,8 +13,9 @@ from kdegraph.geometry.kernels import Kernel
 from kdegraph.graph_parameters import Scale
 from kdegraph.local_bandwidth import bandwidths_of_distances, neighbors_needed
 from kdegraph.scaled_kernel import Bandwidth, check_sigma
+from kdegraph.sparse_checks import check_sparse
 from kdegraph.spectral.checked_graph import GraphParts
-from kdegraph.validation import as_array, check_fraction, check_sample_weight, check_sparse
+from kdegraph.validation import as_array, check_fraction, check_sample_weight
 
 AFFINITIES = ("kernel", "precomputed", "precomputed_distances")
 

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from kdegraph.io.features import check_complete, choose
 from kdegraph.io.frames import as_table
 from kdegraph.io.mixed import encode
-from kdegraph.io.table import check_complete, choose
 from kdegraph.validation import check_choice
 
 

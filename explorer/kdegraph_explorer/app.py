@@ -21,7 +21,7 @@ from .serving.origins import Origins, read_origin
 from .serving.page import STYLE, page_of, take_files_from_the_server
 from .serving.servers import LOCAL, Place, read_prefix, server_of
 from .serving.spare import keep_spare
-from .serving.user_secret import state_folder, user_secret
+from .serving.user_secret import user_secret
 from .views.markup import Text
 
 
@@ -147,7 +147,7 @@ def serve(
     place = Place(host)
     named = [read_origin(text) for text in allow_origin]
     secret = user_secret()
-    kept = files_of(secret, one_user=place.is_local and not named)
+    kept = KeptFiles.of_user(secret, alone=place.is_local and not named)
     access = Access(
         secret,
         named=[*named, place.origin],
@@ -168,18 +168,3 @@ def serve(
     with process.sparing_old_objects():
         server.start()
         server.io_loop.start()
-
-
-KEPT_DAYS = 7  # on a server of one user
-
-
-def files_of(secret, one_user):
-    """Return the `KeptFiles` of the user with a secret.
-
-    A server cannot tell its visitors apart, so that one for others keeps nothing unless
-    ``KDEGRAPH_MAX_KEPT_DAYS`` says so.
-    """
-    days = limits().kept_days
-    if days is None:
-        days = KEPT_DAYS if one_user else 0
-    return KeptFiles(state_folder() / "files", secret, days)

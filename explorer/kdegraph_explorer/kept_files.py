@@ -17,10 +17,11 @@ from contextlib import ExitStack, suppress
 from typing import NamedTuple
 
 from .limits import limits, variable
-from .serving.user_secret import open_private
+from .serving.user_secret import open_private, state_folder
 from .uploads import StoredFile
 
 KEY = re.compile("f[0-9a-f]{24}")  # with a letter first, an address never holds it as a number
+USUAL_DAYS = 7  # on a server of one user
 MAX_FILES = 100
 MAX_HEADER = 2**14  # bytes of the line; a file with a longer name is not kept
 MAX_DAYS = 36_500  # later dates may not exist
@@ -57,6 +58,18 @@ class KeptFiles:
         self._key = hmac.digest(secret, b"kept files", "sha256")
         if days:  # else the files of other servers stay
             self._clean()
+
+    @classmethod
+    def of_user(cls, secret, alone):
+        """Return those of the user with a secret, who is `alone` on the server or has visitors.
+
+        A server cannot tell its visitors apart, so that one for others keeps nothing unless
+        ``KDEGRAPH_MAX_KEPT_DAYS`` says so.
+        """
+        days = limits().kept_days
+        if days is None:
+            days = USUAL_DAYS if alone else 0
+        return cls(state_folder() / "files", secret, days)
 
     def key_of(self, file):
         """Return the name of a `StoredFile` in addresses, whether it is kept or not."""

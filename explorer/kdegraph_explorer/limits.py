@@ -5,7 +5,7 @@ The messages stand on the page. They name the limit and say what to do.
 
 import os
 import threading
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cache
 from weakref import WeakKeyDictionary
 
@@ -31,8 +31,8 @@ class Limits:
     bytes_in_all: int | None = None
     pixels: int | None = None
     seconds: int | None = None
-    kept_days: int | None = None
-    kept_bytes: int = 2**30
+    kept_days: int | None = field(default=None, metadata={"least": 0})
+    kept_bytes: int = field(default=2**30, metadata={"least": 0})
 
 
 @cache
@@ -41,9 +41,8 @@ def limits():
 
     A ValueError names a variable that is not a positive whole number, or 0 to keep no files.
     """
-    names = [field.name for field in fields(Limits)]
-    texts = {name: os.environ.get(variable(name)) for name in names}
-    values = {name: _number(name, text) for name, text in texts.items() if text}
+    texts = {each: os.environ.get(variable(each.name)) for each in fields(Limits)}
+    values = {each.name: _number(each, text) for each, text in texts.items() if text}
     values["bytes"] = min(values.get("bytes", MAX_BYTES), MAX_BYTES)  # no more can be read
     return Limits(**values)
 
@@ -54,10 +53,10 @@ def variable(field):
 
 
 def _number(field, text):
-    least = 0 if field.startswith("kept_") else 1
+    least = field.metadata.get("least", 1)
     if not (text.isascii() and text.isdigit() and int(text) >= least):
         raise ValueError(
-            f"{variable(field)} must be a whole number of at least {least}, not {text[:80]!r}"
+            f"{variable(field.name)} must be a whole number of at least {least}, not {text[:80]!r}"
         )
     return int(text)
 

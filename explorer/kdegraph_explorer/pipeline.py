@@ -407,10 +407,14 @@ def solved(graph, wanted, n_counted, seed, progress):
     )
 
 
-def segment_spectrum(graph, seed, progress):
-    """Return the spectrum of the graph of a photograph that serves up to `MOST_SEGMENTS`."""
+def segment_spectrum(graph, known, seed, progress):
+    """Return the spectrum of the graph of a photograph that serves up to `MOST_SEGMENTS`: the
+    `known` one, if it has as many eigenvalues.
+    """
     n_counted = len(vertices_in_clusters(graph))
     wanted = min(MOST_SEGMENTS + 1, n_counted or matrix_of(graph).shape[0])
+    if known.n_components >= wanted:
+        return known
     return solved(graph, wanted, n_counted, seed, progress)
 
 

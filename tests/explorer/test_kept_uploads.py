@@ -15,7 +15,6 @@ from explorer_actions import TABLE, give_file, settle, undo
 from explorer_objects import controls
 from kdegraph_explorer import address
 from kdegraph_explorer.address import AddressBar
-from kdegraph_explorer.app import files_of
 from kdegraph_explorer.history import take
 from kdegraph_explorer.kept_files import DAY, MAX_FILES, KeptFiles
 from kdegraph_explorer.uploads import StoredFile
@@ -233,13 +232,13 @@ def test_a_server_for_others_keeps_files_only_when_it_is_told_to(
 ):
     monkeypatch.setenv("KDEGRAPH_STATE_DIR", str(tmp_path))
     limit(**({} if variable is None else {"kept_days": variable}))
-    kept = files_of(SECRET, one_user)
+    kept = KeptFiles.of_user(SECRET, one_user)
     if days == 0:
         with pytest.raises(ValueError, match="this server keeps no files"):
             keep(kept)
         assert on_disk(tmp_path) == []
         keep(KeptFiles(tmp_path / "files", SECRET, days=7))
-        kept = files_of(SECRET, one_user)  # which leaves the files of other servers alone
+        kept = KeptFiles.of_user(SECRET, one_user)  # which leaves the files of other servers alone
         assert (kept.files(), len(on_disk(tmp_path / "files"))) == ([], 1)
     else:
         keep(kept)

@@ -9,6 +9,7 @@ import pytest
 from bokeh.events import Pan, Tap
 from explorer_objects import happen, settle, source, view
 from kdegraph import datasets
+from kdegraph_explorer import pipeline
 from kdegraph_explorer.algorithm import ribbon
 from kdegraph_explorer.drawing.palette import CLUSTER_COLORS
 from kdegraph_explorer.drawing.segments import segments
@@ -121,7 +122,9 @@ def test_bands_are_those_of_the_data_that_are_shown_and_one_place_is_explained(e
     assert shown.describe_bands(True).summary == words(shown)
 
 
-def test_segments_are_followed_over_their_numbers_and_dragging_shows_them_at_once(explore, hold):
+def test_segments_are_followed_over_their_numbers_and_dragging_shows_them_at_once(
+    explore, hold, monkeypatch
+):
     explorer = explore(datasets.photo("flower", max_pixels=1000))
     shown, state = opened(explorer), explorer.session.state
     dataset, graph = state.shown, state.outcome("kde").graph
@@ -166,6 +169,19 @@ def test_segments_are_followed_over_their_numbers_and_dragging_shows_them_at_onc
     settle(explorer)
     assert state.outcome("kde").spectrum.n_components == 51  # one for all numbers
     assert state.outcome("kde").n_clusters == 12
+    solved, solve = [], pipeline.find_spectrum
+
+    def count(graph, *args, **options):
+        solved.append(graph)
+        return solve(graph, *args, **options)
+
+    monkeypatch.setattr(pipeline, "find_spectrum", count)
+    state.choose(n_rounds=12)
+    settle(explorer)
+    graph = state.outcome("kde").graph
+    assert graph.n_rounds == 12
+    assert sum(one is graph for one in solved) == 1  # for the clusters and the bands
+    assert shown.found.n_clusters[0] == 50
 
 
 def test_other_parameters_of_the_graph_have_other_segments_and_can_be_stopped(explore):

@@ -28,6 +28,7 @@ INTERFACE = {
 # From what is imported by all to what imports all: a module imports from its own layer's folder and
 # from the lines above it.
 LAYERS = (
+    {"sparse_checks"},
     {"validation", "findings", "summary"},
     {"runtime"},
     {"metrics"},
@@ -56,6 +57,7 @@ LAYERS = (
     {"decision"},
     {"bands"},
     {"ribbon"},
+    {"over_numbers", "over_scales"},
     {"precomputed"},
     {"estimators", "transformer"},
     {"io"},

@@ -219,7 +219,7 @@ def read_input(file, options):
 
 def _read_table(table, options):
     """Return the `Input` of a `kdegraph.datasets.Table`."""
-    from kdegraph.io.table import choose, list_unused
+    from kdegraph.io.features import choose, list_unused
 
     names = {column.name for column in table.columns}
     label = "auto" if options.label is None else options.label

@@ -15,7 +15,7 @@ import scipy.sparse
 from kdegraph.io.arrow import read_parquet
 from kdegraph.io.limits import ADVICE, check_table, needing
 from kdegraph.runtime.slices import take
-from kdegraph.validation import check_sparse
+from kdegraph.sparse_checks import check_sparse
 
 # Names of columns, or categories of one, as each is read by itself.
 MAX_WORDS = 10_000

@@ -14,9 +14,10 @@ from kdegraph.foreign_graphs import ForeignGraph, adjacency_of_foreign
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.progress import partial_progress
+from kdegraph.sparse_checks import check_sparse
 from kdegraph.spectral.components import breadth_first_order, connected_components
 from kdegraph.spectral.products import SparseRows
-from kdegraph.validation import as_array, check_choice, check_count, check_sparse
+from kdegraph.validation import as_array, check_choice, check_count
 
 CHECKED_ROWS = 4096  # in one call of the kernel
 ORDER_MATTERS_ABOVE = 5_000  # vertices; smaller blocks stay in the caches in any order

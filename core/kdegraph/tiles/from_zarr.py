@@ -23,6 +23,7 @@ from kdegraph.graph_files import (
 from kdegraph.graph_parameters import PLAIN_PARAMETERS
 from kdegraph.runtime.memory import check_memory
 from kdegraph.runtime.progress import StageTimer
+from kdegraph.sparse_checks import check_sparse
 from kdegraph.tiles import scheduler
 from kdegraph.tiles.build import fields_of_rows, write_result
 from kdegraph.tiles.folder import (
@@ -36,7 +37,6 @@ from kdegraph.tiles.folder import (
     span,
 )
 from kdegraph.tiles.points import gather_points
-from kdegraph.validation import check_sparse
 
 
 def unpack_zarr(path, folder, progress=None):

@@ -18,12 +18,13 @@ ALIKE = 0.5  # Jaccard index above which a band has the color of a cluster
 
 
 class Subject(NamedTuple):
-    """Hold what bands are found of: points at all scales, or the `graph` of a photograph in up to
-    `MOST_SEGMENTS` segments. Two of them are equal if they are of the same objects.
+    """Hold what bands are found of: points at all scales, or the `graph` of a photograph, whose
+    `spectrum` is known in part, in up to `MOST_SEGMENTS` segments.
     """
 
     dataset: Any
     graph: Any = None
+    spectrum: Any = None
     seed: int = 0
 
 
@@ -40,9 +41,9 @@ class Bands(NamedTuple):
 
 def find_bands(subject, progress, publish):
     """Return the `Bands` of a `Subject`; those of a part are published before."""
-    dataset, graph, seed = subject
+    dataset, graph, known, seed = subject
     if graph is not None:
-        options = {"spectrum": segment_spectrum(graph, seed, progress), "seed": seed}
+        options = {"spectrum": segment_spectrum(graph, known, seed, progress), "seed": seed}
         most = min(MOST_SEGMENTS, options["spectrum"].n_components)
         if most > FIRST_NUMBERS:
             few = cluster_numbers(graph, range(2, FIRST_NUMBERS + 1), progress=progress, **options)

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from .. import process
-from ..app import create_app, files_of
+from ..app import create_app
+from ..kept_files import KeptFiles
 from .access import Access
 from .page import TITLE
 from .servers import hidden_server_of
@@ -50,7 +51,7 @@ def show(file=None):
     """
     process.start()
     access = Access(token=True)
-    kept = files_of(user_secret(), one_user=True)
+    kept = KeptFiles.of_user(user_secret(), alone=True)
     server, address = hidden_server_of(lambda: create_app(file, checked=True, kept=kept), access)
     server.start()
     once = access.invitation(address, once=True)

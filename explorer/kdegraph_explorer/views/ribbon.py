@@ -170,7 +170,7 @@ class RibbonView(View):
             return Subject(shown)
         if self.state.result.coarse and self._subject.dataset is shown:
             return self._subject
-        return Subject(shown, outcome.graph, self.state.result.request.seed)
+        return Subject(shown, outcome.graph, outcome.spectrum, self.state.result.request.seed)
 
     def _draw(self):
         outcome = self.state.outcome("kde")
