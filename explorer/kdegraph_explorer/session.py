@@ -3,8 +3,10 @@
 import threading
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import NamedTuple
 
 from kdegraph.automatic import count_clusters
+from kdegraph.datasets import Dataset
 
 from . import process
 from .algorithm.judgement import Judge
@@ -19,12 +21,19 @@ from .pipeline import Pipeline
 from .projection import axes, prepare
 from .results import FIRST_LOOK, LOADING, ProgressRows, rows_of
 from .sources import SOURCES
-from .sources.upload import Given
+from .sources.given import Given
 from .state import State
 from .uploads import receive
 
 DRAWING_PATIENCE = 0.5  # seconds that work waits at most until a first look is drawn
 PAINTING_TIME = 0.1  # seconds that it then waits for the browser to paint it
+
+
+class Shown(NamedTuple):
+    """Hold data that have a result, and the choices that led to them, as `Snapshot.only_data`."""
+
+    choices: tuple
+    dataset: Dataset
 
 
 class Session:
@@ -83,9 +92,7 @@ class Session:
         # The snapshot that is being restored, until its data are on the screen.
         self._restored = None
         self._undone = None  # the step of the history that was cancelled
-        # The choices that led to the data of the last result, and these data, until there is a
-        # result of the present ones.
-        self._last = None
+        self._last = None  # the `Shown` of the last result, until the present data have one
         self._started = False
         self.settling = False
         self._follow(sources)
@@ -277,7 +284,7 @@ class Session:
     def _return(self):
         """Return to the choices that led to the data that are shown."""
         position = self.history.position
-        if self.history.return_to(self._loaded if self._last is None else self._last[0]):
+        if self.history.return_to(self._loaded if self._last is None else self._last.choices):
             self.state.stopped, self._undone = True, position
 
     def close(self):
@@ -295,7 +302,7 @@ class Session:
         request = self.state.request()
         if request is None or request == self._requested:
             return
-        if self._last is not None and request.dataset is self._last[1]:
+        if self._last is not None and request.dataset is self._last.dataset:
             self._last = None
             self._compute.cancel()
             if self.state.has_all(request):
@@ -314,9 +321,9 @@ class Session:
     def _make(self, request, progress, publish):
         _, loader, snapshot = request
         progress(LOADING, 0.0)
-        dataset, last = loader(), self._last
-        if last is not None and snapshot is not None and snapshot.only_data == last[0]:
-            dataset = last[1]  # whose result is there
+        dataset, last = loader(), self._last  # the source needs its columns again, if it has any
+        if last is not None and snapshot is not None and snapshot.only_data == last.choices:
+            dataset = last.dataset  # whose result is there
         check("points", dataset.n_points, "there are", "choose fewer points")
         POINTS.hold(self, dataset.n_points)
         prepare(dataset)
@@ -327,7 +334,7 @@ class Session:
         with self.settle():
             source.settle()
         if self.state.outcome("kde") is not None and self.state.shown is self.state.dataset:
-            self._last = (self._loaded, self.state.shown)
+            self._last = Shown(self._loaded, self.state.shown)
         self.origin = (source, source.recall())
         restoring = snapshot is not None and snapshot is self._restored
         choices = self._without_axes(snapshot) if restoring else {}

@@ -259,7 +259,7 @@ def test_a_session_file_takes_the_place_of_a_file_of_the_same_name(begin, sessio
 
 
 def test_large_file_is_referred_to_by_its_checksum(sessions, monkeypatch):
-    monkeypatch.setattr("kdegraph_explorer.sources.upload.MAX_PACKED", 10)
+    monkeypatch.setattr("kdegraph_explorer.sources.user_files.MAX_PACKED", 10)
     session = sessions()
     give_file(session, TABLE, "zoo.csv")
     content = session_file.write(session)

@@ -1,9 +1,5 @@
-"""Points of the user: from a file, or passed in by a program."""
+"""Points from a file of the user."""
 
-import base64
-import hashlib
-import io
-from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -12,21 +8,18 @@ from kdegraph import datasets
 from kdegraph.diagnosis import unequal_columns
 
 from ..checks import quoted
-from ..limits import check, limits
 from ..point_columns import TableDataset
-from ..uploads import PART_BYTES, StoredFile
+from ..uploads import StoredFile
 from .base import Source
 from .column_facts import facts
 from .column_scales import SCALES, ColumnScales, checked_choices, rescaling_of, scaling_of
 from .generators import PIXELS
 from .places import are_places, with_metric
+from .user_files import decoded, name_of, packed, read, stored
 
 NO_LABELS = "none"
 # These belong to the columns of one file.
 COLUMN_CHOICES = ("columns", "label_column", "dates", *SCALES)
-# Bytes of the largest data file that a session file contains. For a larger one it has the name and
-# the checksum.
-MAX_PACKED = 64 * 2**20
 
 
 class NewTable(NamedTuple):
@@ -341,7 +334,7 @@ class Upload(ColumnScales, Source):
             raise ValueError(f"the session file is damaged: its data file is {quoted(file)}")
         if "content" in file:
             try:
-                unpacked = StoredFile.of(file["name"], *_decoded(file["content"]))
+                unpacked = StoredFile.of(file["name"], *decoded(file["content"]))
             except (ValueError, TypeError):
                 raise ValueError(
                     f"the session file is damaged: {file['name']:.80} in it cannot be read"
@@ -369,29 +362,6 @@ class Upload(ColumnScales, Source):
         return lines
 
 
-class Given(Source):
-    """Hold a data set that exists already, in a session that was given one."""
-
-    key = "given"
-    label = "Given points"
-
-    def __init__(self, dataset=None, **params):  # None if values are only checked
-        super().__init__(**params)
-        self._dataset = dataset
-
-    def loader(self):
-        return lambda: self._dataset
-
-    def portable(self, data, dataset):
-        """Return the points as a file that holds them."""
-        whole = self._dataset
-        labels = {} if whole.y is None else {"y": whole.y}
-        buffer = io.BytesIO()
-        np.savez_compressed(buffer, X=whole.X, **labels)
-        file = packed(StoredFile.of("given points.npz", buffer.getvalue()))
-        return "upload", {"file": file, "part": data["part"]}
-
-
 def _chosen(data):
     """Return the columns, the label and the dates in `data` as `Table.to_dataset` takes them."""
     label = data["label_column"]
@@ -404,60 +374,3 @@ def _chosen(data):
 def _arguments(values):
     """Return arguments of a function as Python code."""
     return ", ".join(f"{name}={value!r}" for name, value in values.items())
-
-
-def packed(file):
-    """Return a `StoredFile` for a session file: its content, or its checksum if it is large."""
-    if file.size > MAX_PACKED:
-        return {"name": file.name, "sha256": file.sha256}
-    return {"name": file.name, "content": base64.b64encode(file.read()).decode()}
-
-
-def _decoded(content):
-    """Decode base64 in parts, so that other threads run between them."""
-    if not isinstance(content, str | bytes):
-        raise TypeError("content must be text")
-    starts = range(0, len(content), PART_BYTES)
-    return (base64.b64decode(content[i : i + PART_BYTES], validate=True) for i in starts)
-
-
-def stored(file):
-    """Return the `StoredFile` of a path; a `StoredFile` is returned as it is."""
-    return file if isinstance(file, StoredFile) else StoredFile.at(Path(file))
-
-
-def name_of(file):
-    """Return the name of a path or of a `StoredFile`; None for anything else."""
-    if file is None or isinstance(file, ValueError):
-        return None
-    return file.name if isinstance(file, StoredFile) else Path(file).name
-
-
-def read(file):
-    """Read a path or a `StoredFile`; raise an error that arrived instead."""
-    if isinstance(file, ValueError):
-        raise file
-    try:
-        content, name = file, name_of(file)
-        if isinstance(file, StoredFile):
-            content = file.read()
-            if hashlib.sha256(content).hexdigest() != file.sha256:
-                raise ValueError(f"{name} was damaged on the server; choose it again")
-        found = datasets.read(content, filename=name, max_bytes=max_bytes(name))
-    except OSError as error:
-        raise ValueError(
-            f"the file {str(file)!r} cannot be read: {error.strerror or error}; "
-            "under Data, choose another file or another source"
-        ) from None
-    if found.kind == "image":
-        height, width = found.image.shape[:2]
-        check("pixels", height * width, f"{found.name} has", "scale it down first")
-    return found
-
-
-def max_bytes(name):
-    """Return the bytes to which a file may unpack; those of a picture are not decoded in vain."""
-    most = limits().pixels
-    if most is None or datasets.file_type(name) not in ("png", "jpeg"):
-        return datasets.MAX_BYTES
-    return min(datasets.MAX_BYTES, 24 * most)  # three colors, each as a float64

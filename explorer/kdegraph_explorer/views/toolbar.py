@@ -8,7 +8,8 @@ from ..assets import icon, style_sheet
 from ..exports import EXPORTS, figure, figure_export, session_file
 from ..jobs import explain
 from ..results import METHODS
-from ..sources.upload import Upload, name_of
+from ..sources.upload import Upload
+from ..sources.user_files import name_of
 from .base import Part
 from .browser import Browser, Connection
 from .describe import counted
