@@ -9,6 +9,7 @@ from kdegraph.decision import Vote
 from kdegraph.validation import LOCAL_WORDS
 
 from .edits import applied, number_of, numbers_in
+from .numbering import align
 
 METHODS = {"kde": "KDE graph", "knn": "k-NN graph"}
 ALL_METHODS = {
@@ -291,22 +292,6 @@ def with_agreement(scores, y, labels):
     from sklearn.metrics import adjusted_rand_score
 
     return {**scores, "Adjusted Rand index": float(adjusted_rand_score(y, labels))}
-
-
-def align(labels, reference):
-    """Renumber `labels` so that as many points as possible keep their number in `reference`.
-
-    Both are (n,) int arrays from 0; without a reference, the labels stay.
-    """
-    labels = np.asarray(labels, dtype=np.int64)
-    if reference is None:
-        return labels
-    from scipy.optimize import linear_sum_assignment  # slow to import, too
-
-    size = int(max(labels.max(), reference.max())) + 1
-    counts = np.bincount(labels * size + reference, minlength=size * size).reshape(size, size)
-    _, numbers = linear_sum_assignment(-counts)
-    return numbers[labels]
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,8 @@ from files import npy_bytes
 from kdegraph import datasets, estimate_sigma
 from kdegraph.automatic import count_clusters
 from kdegraph.eigengap import SuggestedNumber
-from kdegraph_explorer.pipeline import Pipeline, align
+from kdegraph_explorer.numbering import align
+from kdegraph_explorer.pipeline import Pipeline
 from kdegraph_explorer.results import Request
 from kdegraph_explorer.uploads import StoredFile
 from kdegraph_explorer.views.controls import ParameterControls
