@@ -23,17 +23,15 @@ from kdegraph.principal import PrincipalComponents
 from kdegraph.runtime.progress import StageTimer, held_progress, responsive
 from kdegraph.stability import (
     N_REPLICATES,
-    SURE,
-    Vote,
     affordable_replicates,
     compare,
     embeddings_for,
     part_to_compare,
     replicate_in_turn,
     scales,
-    vote,
 )
 from kdegraph.validation import check_choice, check_positive
+from kdegraph.votes import SURE, Vote, vote
 
 __all__ = ["SURE", "Decision", "Settings", "Vote", "decide", "seed_of"]
 

@@ -10,9 +10,9 @@ from kdegraph.io.dataset import Dataset
 from kdegraph.io.frames import as_table
 from kdegraph.io.mixed import codes_of
 from kdegraph.io.table import Column, Table
-from kdegraph.stability import SURE
 from kdegraph.summary import in_html, in_short
 from kdegraph.validation import as_array, check_count
+from kdegraph.votes import SURE
 
 __all__ = ["ClusterDescription", "ClusterDescriptions", "Difference", "describe_clusters"]
 

@@ -17,8 +17,8 @@ from kdegraph.runtime.progress import (
 )
 from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.spectral.spectrum import Spectrum
-from kdegraph.stability import jaccard
 from kdegraph.validation import check_count, check_seed
+from kdegraph.votes import jaccard
 
 __all__ = ["cluster_numbers"]
 

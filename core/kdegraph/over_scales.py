@@ -18,8 +18,8 @@ from kdegraph.graph import similarity_graph
 from kdegraph.metrics import points_of
 from kdegraph.ribbon import AtScale, ClusterScales, followed
 from kdegraph.runtime.progress import held_progress, responsive, stage_progress
-from kdegraph.stability import jaccard, vote
 from kdegraph.validation import SparsePoints, as_array, check_count, check_positive, check_seed
+from kdegraph.votes import jaccard, vote
 
 __all__ = ["cluster_scales"]
 

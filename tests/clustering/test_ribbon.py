@@ -6,7 +6,7 @@ import kdegraph
 import numpy as np
 import pytest
 from kdegraph.bands import follow, parents
-from kdegraph.stability import jaccard
+from kdegraph.votes import jaccard
 from sklearn.metrics import adjusted_rand_score
 
 PAIRS = np.array([(x + dx, y) for x, y in [(0, 0), (10, 0), (5, 9)] for dx in (-1, 1)])

@@ -14,14 +14,14 @@ from kdegraph.stability import (
     MAX_REPLICATES,
     N_REPLICATES,
     Replicates,
-    agreements,
     compare,
     embeddings_for,
     scales,
     stability,
-    vote,
 )
+from kdegraph.votes import MAX_MATCHED, agreements, consensus, vote
 from sklearn.base import clone
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.metrics import adjusted_rand_score
 
@@ -121,6 +121,41 @@ def test_a_cluster_that_keeps_its_points_does_not_end_the_vote():
     np.testing.assert_array_equal(found.labels, first)
     found = vote([first, other, third, third])  # it starts from one of the two latter
     np.testing.assert_array_equal(found.labels[:12], other[:12])
+
+
+def joined_and_divided(n_groups, rng):
+    """Return labels of groups of 30, and labelings that each join three pairs of groups, and
+    divide three others at random.
+    """
+    truth = np.repeat(np.arange(n_groups), 30).astype(np.int32)
+    labelings = []
+    for _ in range(8):
+        labels = truth.copy()
+        for kept, joined, divided in rng.permutation(n_groups)[:9].reshape(3, 3):
+            labels[truth == joined] = kept
+            labels[(truth == divided) & (rng.random(truth.size) < 0.5)] = joined
+        labelings.append(labels)
+    return truth, labelings
+
+
+def test_many_clusters_are_those_that_replicates_join_and_divide_seldom():
+    truth, labelings = joined_and_divided(MAX_MATCHED + 4, np.random.default_rng(0))
+    found = vote(labelings)
+    np.testing.assert_array_equal(found.labels, truth)
+    assert adjusted_rand_score(truth, vote(labelings[:1]).labels) < 0.9
+
+
+def test_the_consensus_is_a_cut_of_the_graph_of_points_and_clusters():
+    _, labelings = joined_and_divided(9, np.random.default_rng(1))
+    member = np.hstack([one[:, None] == np.arange(9) for one in labelings]).astype(float)
+    n, m = member.shape
+    weights = np.block([[np.zeros((n, n)), member], [member.T, np.zeros((m, m))]])
+    degrees = weights.sum(axis=1)
+    vectors = np.linalg.eigh(weights / np.sqrt(np.outer(degrees, degrees)))[1][:n, -9:]
+    expected = KMeans(9, n_init=10, random_state=0).fit_predict(
+        vectors / np.linalg.norm(vectors, axis=1)[:, None]
+    )
+    assert adjusted_rand_score(consensus(labelings, 9), expected) == 1.0
 
 
 def test_the_vote_starts_from_the_labels_that_agree_best_with_the_others():

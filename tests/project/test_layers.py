@@ -52,6 +52,7 @@ LAYERS = (
     {"tiles"},
     {"baselines", "dispatch", "graph"},
     {"diagnosis", "exchange", "explain"},
+    {"votes"},
     {"stability"},
     {"automatic"},
     {"decision"},
