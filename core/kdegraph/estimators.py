@@ -154,13 +154,14 @@ class KDESpectralClustering(
     clusters of two replicates agree best, by the adjusted Rand index: what changes from one to the
     next is luck. In more than three dimensions each graph is clustered by two embeddings, "softer"
     and "layout", so that what one of them always does does not look like structure. The index is
-    reduced where the effective number of clusters (by the entropy of
-    their sizes) is less than six tenths of their number, because a few points were cut off from the
-    rest.
+    reduced where the effective number of clusters (by the entropy of their sizes) is less than six
+    tenths of their number, because a few points were cut off from the rest.
 
     *Labels.* Each point is in the cluster in which most replicates see it. Scales that are nearly
     as stable as the best one have a vote, too: those whose stability is less by at most 0.01 and a
     quarter of what the largest one lacks to 1.
+    With more than 20 clusters the vote starts from a spectral cut of the graph of points and of the
+    clusters of all replicates.
     `graph_` and `spectrum_` are those of the first replicate at the most stable scale, and
     `conductances_` those of `labels_` in it.
 
