@@ -14,6 +14,7 @@ from kdegraph.geometry.local_scale import rescaled
 from kdegraph.geometry.neighbors import duplicate_groups, nearest
 from kdegraph.geometry.sparse_points import KernelRows, scaled_distance, sparse_rows
 from kdegraph.geometry.units import unit_scale
+from kdegraph.manual import explained
 from kdegraph.metrics import points_of
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
@@ -72,10 +73,12 @@ def _symmetric(X, rows, columns, kernel=None, progress=None):
 
 
 def _refuse(n, needed, limit, what):
-    raise MemoryError(
+    raise explained(
+        MemoryError,
+        "error-full",
         f"the full graph of n = {n:,} points needs {format_bytes(needed)} ({what}), more than the "
         f"limit of {format_bytes(limit)}; use similarity_graph(X, ...), which keeps its cluster "
-        "structure with about n log n edges, take fewer points, or raise max_bytes"
+        "structure with about n log n edges, take fewer points, or raise max_bytes",
     )
 
 

@@ -18,6 +18,7 @@ from kdegraph.geometry.neighbor_forest import keeping_lists
 from kdegraph.geometry.neighbors import groups_of_identical
 from kdegraph.graph import similarity_graph
 from kdegraph.graph_parameters import Scale
+from kdegraph.manual import explained
 from kdegraph.metrics import points_of
 from kdegraph.principal import PrincipalComponents
 from kdegraph.runtime.progress import StageTimer, held_progress, responsive
@@ -119,10 +120,12 @@ def check_noise(noise: float, points, *, one_graph: bool) -> None:
     if check_positive(noise, "noise") > 1:
         raise ValueError(f"noise must lie in (0, 1], got {noise!r}")
     if one_graph or is_pixel_grid(points):
-        raise ValueError(
+        raise explained(
+            ValueError,
+            "error-noise",
             "noise needs several graphs, which vote about every point, but there is only one for a "
             "given sigma, a k-NN graph, the pixels of a picture, and points that are read block by "
-            "block, such as Dask arrays; leave out noise or sigma"
+            "block, such as Dask arrays; leave out noise or sigma",
         )
 
 

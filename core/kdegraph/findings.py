@@ -10,6 +10,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from kdegraph.manual import entry
+
 # Fewer rows may be symmetric by chance, and show little of what they are.
 FEWEST_ROWS = 10
 
@@ -63,7 +65,7 @@ class Finding(str):
 
     @property
     def page(self) -> str:
-        return f"faq.html#warning-{self.problem}"
+        return entry(f"warning-{self.problem}")
 
     def __getnewargs__(self) -> tuple[str, str, str]:  # type: ignore[override]
         """Keep all parts in copies and pickles."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kdegraph.graph_parameters import GraphParameters
+from kdegraph.manual import explained
 from kdegraph.metrics import check_metric, points_of
 from kdegraph.runtime.memory import reuse_freed_memory
 from kdegraph.runtime.progress import StageTimer, responsive
@@ -238,7 +239,9 @@ def _check_sampler_of_tiles(X, parameters):
     from_lists = draws_from_lists(X, parameters.sampler, parameters.allows_estimates)
     sampler = "mixture" if from_lists else parameters.sampler
     if sampler in ("recursive", "mixture"):
-        raise ValueError(
+        raise explained(
+            ValueError,
+            "error-blocks",
             f"the sampler {sampler!r} needs all points at once; for a Dask array, or with a "
-            "store, take the sampler 'near' or 'rejection'"
+            "store, take the sampler 'near' or 'rejection'",
         )

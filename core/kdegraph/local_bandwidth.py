@@ -9,6 +9,7 @@ from kdegraph.geometry.kernel_functions import exp_neg
 from kdegraph.geometry.neighbor_forest import has_duplicates, has_many_dimensions, near_neighbors
 from kdegraph.geometry.neighbors import duplicate_groups, nearest
 from kdegraph.geometry.sparse_points import nearest_rows
+from kdegraph.manual import explained
 from kdegraph.metrics import points_of
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
@@ -183,9 +184,11 @@ def _check_perplexity(perplexity, n):
         return None
     perplexity = check_positive(perplexity, "perplexity")
     if not 1 <= perplexity < n:
-        raise ValueError(
+        raise explained(
+            ValueError,
+            "error-perplexity",
             "perplexity is an effective number of neighbors, at least 1 and less than the number "
-            f"of points, n = {n}; got {perplexity:g}: take fewer neighbors or more points"
+            f"of points, n = {n}; got {perplexity:g}: take fewer neighbors or more points",
         )
     return perplexity
 

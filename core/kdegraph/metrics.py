@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kdegraph.manual import explained
 from kdegraph.validation import SparsePoints, check_choice, check_points
 
 EARTH_RADIUS = 6371.0088  # km: the mean radius of the Earth, by the IUGG
@@ -106,9 +107,11 @@ def points_of(
     else:
         bad = np.flatnonzero(np.isnan(points[:, 0]))
     if bad.size:
-        raise ValueError(
+        raise explained(
+            ValueError,
+            "error-direction",
             f"metric='cosine' needs points with a direction, but X[{bad[0]}] has only zeros "
-            f"({bad.size} of {len(X)} rows); drop such rows first"
+            f"({bad.size} of {len(X)} rows); drop such rows first",
         )
     return points
 
@@ -116,7 +119,7 @@ def points_of(
 def check_two_columns(X: Any) -> None:
     """Raise a `ValueError` unless there are two columns."""
     if X.shape[1] != 2:
-        raise ValueError(f"{_DEGREES}, but X has {X.shape[1]} columns")
+        raise explained(ValueError, "error-degrees", f"{_DEGREES}, but X has {X.shape[1]} columns")
 
 
 def _are_degrees(X):
@@ -131,7 +134,9 @@ def check_degrees(X: NDArray) -> None:
     if len(bad):
         row, column = bad[0]
         name, limits = (("latitude", "-90 to 90"), ("longitude", "-180 to 360"))[column]
-        raise ValueError(
+        raise explained(
+            ValueError,
+            "error-degrees",
             f"{_DEGREES}, but the {name} X[{row}, {column}] is {X[row, column]:g}, which is not "
-            f"from {limits}; swap the columns if the longitude comes first"
+            f"from {limits}; swap the columns if the longitude comes first",
         )

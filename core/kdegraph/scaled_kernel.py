@@ -14,6 +14,7 @@ from kdegraph.geometry.kernels import Kernel, local_kernel
 from kdegraph.geometry.sparse_points import KernelRows
 from kdegraph.geometry.tree import Tree
 from kdegraph.local_bandwidth import bandwidths_of_new_points, local_bandwidths
+from kdegraph.manual import explained
 from kdegraph.validation import LOCAL_WORDS, SparsePoints, check_bandwidths, check_positive
 
 Bandwidth: TypeAlias = float | NDArray[np.float64]  # one for all points, or one for each
@@ -63,9 +64,11 @@ def new_bandwidths(
         own = bandwidths_of_new_points(X, queries, perplexity, _rule_of(sigma))
         with np.errstate(over="ignore"):  # at one of few fitted points it may be next to nothing
             return np.clip(own, 1e-40 * bandwidth.min(), 1e40 * bandwidth.max())
-    raise ValueError(
+    raise explained(
+        ValueError,
+        "error-bandwidths",
         f"X has {len(queries)} new points, whose bandwidths are unknown, as sigma was an array "
-        "with those of the fitted points; take sigma='local' or 'moderate', or fit all points"
+        "with those of the fitted points; take sigma='local' or 'moderate', or fit all points",
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from kdegraph.manual import explained
 from kdegraph.sparse_checks import check_sparse
 
 # Values of `sigma` for bandwidths that are taken from the neighbors of each point.
@@ -122,9 +123,11 @@ def check_finite(array: NDArray[np.floating], name: str, first_row: int = 0) -> 
 
 
 def _refuse_value(value, row, column, name):
-    raise ValueError(
+    raise explained(
+        ValueError,
+        "error-finite",
         f"{name} must be finite, but {name}[{row}, {column}] is {value} (NaN or infinity); drop "
-        "such rows or impute them first"
+        "such rows or impute them first",
     )
 
 
@@ -166,9 +169,11 @@ def _as_table(X, name):
     if array.ndim != 2:
         one_feature, one_point = f"{name}.reshape(-1, 1)", f"{name}.reshape(1, -1)"
         hint = f"; for one feature use {one_feature}, for one point {one_point}"
-        raise ValueError(
+        raise explained(
+            ValueError,
+            "error-shape",
             f"{name} must have shape (n, d), got {array.shape}. "
-            f"Expected 2D array{hint if array.ndim == 1 else ''}"
+            f"Expected 2D array{hint if array.ndim == 1 else ''}",
         )
     if array.dtype.kind in "fiub":
         return array
@@ -177,8 +182,11 @@ def _as_table(X, name):
             raise ValueError("strings, dates or records")
         return array.astype(np.float64)
     except (TypeError, ValueError):
-        raise ValueError(
-            f"{name} must hold numbers, got dtype {array.dtype}; drop or encode the columns of text"
+        raise explained(
+            ValueError,
+            "error-words",
+            f"{name} must hold numbers, got dtype {array.dtype}; drop or encode the columns of "
+            "text",
         ) from None
     except OverflowError as error:
         raise ValueError(f"{name} has a number beyond the range of float64: {error}") from None

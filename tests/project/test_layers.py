@@ -28,7 +28,7 @@ INTERFACE = {
 # From what is imported by all to what imports all: a module imports from its own layer's folder and
 # from the lines above it.
 LAYERS = (
-    {"sparse_checks"},
+    {"manual", "sparse_checks"},
     {"validation", "findings", "summary"},
     {"runtime"},
     {"metrics"},

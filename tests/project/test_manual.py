@@ -11,6 +11,7 @@ from pathlib import Path
 
 import kdegraph
 import kdegraph_explorer
+import numpy as np
 import pytest
 from sphinx.util.inventory import InventoryFile
 
@@ -131,3 +132,13 @@ def test_messages_on_the_page_of_questions_are_those_of_the_library():
     texts = "\n\n".join(texts_of_the_library())
     fragments = [part.strip() for one in messages for part in re.split(r"\.\.\.|\bX\b", one)]
     assert [part for part in fragments if part not in texts] == []
+
+
+def test_warnings_and_errors_name_the_entry_that_explains_them():
+    text = (DOCS / "faq.md").read_text()
+    entries = set(re.findall(r"^\((error-[a-z]+)\)=$", text, re.MULTILINE))
+    assert len(entries) >= 14
+    assert {name for name in texts_of_the_library() if name.startswith("error-")} == entries
+    with pytest.raises(ValueError, match="must be finite") as refused:
+        kdegraph.similarity_graph([[0.0], [np.nan]])
+    assert refused.value.__notes__ == ["(see faq.html#error-finite in the manual)"]

@@ -13,6 +13,7 @@ from kdegraph.clustering.rounding import LAYOUT_DIMENSIONS
 from kdegraph.eigengap import AUTO_EIGENVALUES, suggest_n_clusters
 from kdegraph.geometry.units import unit_scale
 from kdegraph.layout import place
+from kdegraph.manual import explained
 from kdegraph.runtime.progress import stage_progress
 from kdegraph.spectral.checked_graph import AdjacencyLike, check_adjacency, graph_parts
 from kdegraph.spectral.spectrum import Spectrum, compute_spectrum
@@ -212,9 +213,11 @@ def least_component(smallest_component, graph, n_clusters):
         which = (
             "that have an edge" if least == 2 else f"in connected components of at least {least}"
         )
-        raise ValueError(
+        raise explained(
+            ValueError,
+            "error-clusters",
             f"n_clusters must be at most the number of vertices {which}, {most} of {graph.n}, got "
-            f"{n_clusters}; use a larger sigma or fewer clusters"
+            f"{n_clusters}; use a larger sigma or fewer clusters",
         )
     return least
 

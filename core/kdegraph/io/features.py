@@ -7,6 +7,7 @@ import numpy as np
 
 from kdegraph.io.limits import MAX_BYTES, check_table
 from kdegraph.io.mixed import Category, Number, coordinates
+from kdegraph.manual import explained
 
 if TYPE_CHECKING:
     from kdegraph.io.table import Column, Table
@@ -101,10 +102,12 @@ def check_complete(table: "Table", features: Sequence[Any], finite: Any) -> None
     else:
         what = "is infinite" if cell in (np.inf, -np.inf) else "is missing (empty or NaN)"
     line = "" if table.first_line is None else f" (line {table.first_line + row:,} of the file)"
-    raise ValueError(
+    raise explained(
+        ValueError,
+        "error-missing",
         f"row {row:,}{line}, column {feature.name!r} {what}; correct it, choose other "
         "columns, or leave out incomplete rows (in Python dropna=True, or missing='drop' of "
-        "table_points, in the shell --dropna)"
+        "table_points, in the shell --dropna)",
     )
 
 

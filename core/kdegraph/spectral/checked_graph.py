@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kdegraph.findings import distances_as_weights, warn
 from kdegraph.foreign_graphs import ForeignGraph, adjacency_of_foreign
+from kdegraph.manual import explained
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.progress import partial_progress
@@ -249,9 +250,11 @@ def _refuse_asymmetry(matrix, name):
         i, j = min(zip(wrong.row, wrong.col, strict=True))
         if csr[i, j] == 0:
             i, j = j, i
-        raise ValueError(
+        raise explained(
+            ValueError,
+            "error-symmetric",
             f"{name} must be symmetric, but {name}[{i}, {j}] is {csr[i, j]} and {name}[{j}, {i}] "
-            f"is {csr[j, i]}; symmetrize it, e.g. ({name} + {name}.T) / 2"
+            f"is {csr[j, i]}; symmetrize it, e.g. ({name} + {name}.T) / 2",
         )
 
 

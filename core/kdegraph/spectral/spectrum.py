@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from kdegraph.manual import entry
 from kdegraph.runtime.memory import check_memory, reuse_freed_memory
 from kdegraph.runtime.progress import partial_progress, stage_progress
 from kdegraph.spectral.blocks import NullSpace
@@ -94,7 +95,7 @@ def warn_of_residuals(residuals, n_products):
         f"the eigenvalues did not converge: residual {residuals.max():.1e} after {n_products} "
         "products; they may be inaccurate, or one may be missing. The next eigenvalues are "
         "probably very close: change n_components, or raise tol "
-        "(see faq.html#warning-convergence in the manual)",
+        f"(see {entry('warning-convergence')} in the manual)",
         ConvergenceWarning,
         stacklevel=4,
     )

@@ -21,6 +21,7 @@ import dask
 import numpy as np
 from numpy.typing import DTypeLike
 
+from kdegraph.manual import explained
 from kdegraph.npy_files import npy_header, write_npy
 from kdegraph.runtime.replacing import naming, replacing, writing
 from kdegraph.scaled_kernel import Bandwidth
@@ -62,17 +63,21 @@ class Folder:
         if not self.has(DESCRIPTION):
             others = [path.name for path in self.path.iterdir() if path.name[0] != "."]
             if others:
-                raise ValueError(
+                raise explained(
+                    ValueError,
+                    "error-store",
                     f"store {str(self.path)!r} holds other files, for instance {others[0]!r}; "
-                    "choose a new or an empty folder"
+                    "choose a new or an empty folder",
                 )
             self.write(DESCRIPTION, description)
         before = self.values(DESCRIPTION)
         for name, value in description.items():
             if before.get(name) != value:
-                raise ValueError(
+                raise explained(
+                    ValueError,
+                    "error-store",
                     f"store {str(self.path)!r} holds another graph: {name} is "
-                    f"{before.get(name)!r} there and {value!r} here; choose another folder"
+                    f"{before.get(name)!r} there and {value!r} here; choose another folder",
                 )
         for pattern in (".*.npy", ".*.json"):  # of interrupted steps
             for path in self.path.glob(pattern):

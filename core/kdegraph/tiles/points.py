@@ -3,6 +3,7 @@
 import dask.array as da
 import numpy as np
 
+from kdegraph.manual import explained
 from kdegraph.metrics import METRICS, check_two_columns
 from kdegraph.tiles import scheduler
 from kdegraph.tiles.folder import Folder
@@ -76,10 +77,12 @@ def _compare_rows(folder, first, block):
     before = folder.read(STEP, NAME)[first : first + len(block)]
     different = (checked_rows(block, first) != before).any(axis=1)
     if different.any():
-        raise ValueError(
+        raise explained(
+            ValueError,
+            "error-store",
             f"store {str(folder.path)!r} holds other points: row "
             f"{first + int(np.argmax(different))} of X is not the one that is there; choose "
-            "another folder"
+            "another folder",
         )
 
 
