@@ -160,18 +160,18 @@ def test_what_is_no_table_is_refused(frame, options, error, words):
 
 
 def people(levels, agreement, seed):
-    """300 people in three groups: standardized numbers, and categories that agree with the groups
+    """900 people in three groups: standardized numbers, and categories that agree with the groups
     in a share of the rows.
     """
     rng = np.random.default_rng(seed)
-    group = rng.integers(3, size=300)
-    numbers = rng.normal(size=(300, 3)) + 4.5 * np.eye(3)[group]
+    group = rng.integers(3, size=900)
+    numbers = rng.normal(size=(900, 3)) + 4.5 * np.eye(3)[group]
     frame = pd.DataFrame(
         (numbers - numbers.mean(axis=0)) / numbers.std(axis=0), columns=list("xyz")
     )
     for name, n in zip(("color", "size"), levels, strict=True):
-        agrees = rng.random(300) < agreement
-        codes = np.where(agrees, group % n, rng.integers(n, size=300))
+        agrees = rng.random(900) < agreement
+        codes = np.where(agrees, group % n, rng.integers(n, size=900))
         frame[name] = [f"{name} {code}" for code in codes]
     return frame, group
 
