@@ -51,7 +51,8 @@ def test_workers_of_a_scheduler(run, points):
     assert same_partition(np.load(points.with_name("labels.npy")), MOONS.y)
 
 
-def test_workers_with_a_limit_of_memory(run, points):
+def test_workers_with_a_limit_of_memory(run, points, monkeypatch):
+    monkeypatch.setattr("kdegraph.runtime.threads.get_num_threads", lambda: 1)  # so many workers
     result = run(*QUICK, points, "--memory-limit", "3GB", "-o", "labels.npy")
     assert result.exit_code == 0, result.output
     assert same_partition(np.load(points.with_name("labels.npy")), MOONS.y)

@@ -63,40 +63,37 @@ import numpy as np
 from kdegraph import *
 from kdegraph.runtime import memory as of_system
 
+# Python 3.12 warns of forks beside threads: none of them is at work.
+warnings.simplefilter("ignore", DeprecationWarning)
 rng = np.random.default_rng(0)
 X = rng.normal(size=(50_000, 2))
-
-def check(points, code):
-    few = X[:2000]
+GRAPH = IMAGE = None
+for points, code in zip(sys.argv[1::2], sys.argv[2::2]):
+    if child := os.fork():
+        assert os.waitpid(child, 0)[1] == 0, code
+        continue
+    few, limit = X[:2000], 2**40
     if "GRAPH" in points:
-        few, GRAPH = (similarity_graph(Z, sigma=0.1, n_rounds=10, seed=0).adjacency
-                      for Z in (few, X))
+        few, GRAPH = (
+            similarity_graph(Z, sigma=0.1, n_rounds=10, seed=0).adjacency for Z in (few, X)
+        )
     if "IMAGE" in points:
         IMAGE = (rng.random((700, 700, 3)) * 255).astype(np.uint8)
         few = IMAGE[:50, :50]
-    call, given = eval("lambda X: " + code), eval(points, globals() | locals())
-    limits = globals()
-    limits["limit"] = 2**40
+    call, X = eval("lambda X: " + code), eval(points)
     call(few)
     before = begin()
-    call(given)
+    call(X)
     needed, of_system.ALWAYS_AVAILABLE = taken(before), 0
-    for limits["limit"] in (needed / 2, 2 * needed):
+    for limit in (needed / 2, 2 * needed):
         of_system.available_memory = lambda: limit
         try:
-            call(given)
+            call(X)
             print("done")
         except MemoryError as error:
             print("refused")
             assert "GiB" in str(error) or "MiB" in str(error), error
-
-# Python 3.12 warns of forks beside threads: none of them is at work.
-warnings.simplefilter("ignore", DeprecationWarning)
-for points, code in zip(sys.argv[1::2], sys.argv[2::2]):
-    if not (child := os.fork()):  # whose memory is that of one call alone
-        check(points, code)
-        sys.exit()
-    assert os.waitpid(child, 0)[1] == 0, code
+    sys.exit()
 """
 
 
