@@ -10,7 +10,7 @@ HOST ?= localhost
 PORT ?= 5006
 FILE ?=
 PYTEST_ARGS ?=
-# A process for each file, whose tests share servers and graphs; in the order of the folders, so that no long one is last.
+# The tests of a file share servers and graphs, so one process gets all of them.
 BY_FILE := --dist loadfile --no-loadscope-reorder
 VERSIONS_ARGS ?=
 

@@ -136,29 +136,17 @@ def folder(tmp_path, monkeypatch):
     return tmp_path / "cache"
 
 
-class Compiled(numba.core.event.Listener):
-    """The names of the functions that are compiled."""
-
-    def __init__(self):
-        self.names = []
-
-    def on_start(self, event):
-        self.names.append(event.data["dispatcher"].py_func.__qualname__)
-
-    def on_end(self, event):
-        pass
-
-
 @pytest.fixture
 def again(program, capsys, monkeypatch):
     """Run a program in this process; gives (stdout, stderr) and how much has been compiled."""
 
     def again(code, *arguments):
-        path, compiled = program(code), Compiled()
+        path = program(code)
         monkeypatch.setattr("sys.argv", [str(path), *arguments])
-        with numba.core.event.install_listener("numba:compile", compiled):
+        with numba.core.event.install_recorder("numba:compile") as recorder:
             runpy.run_path(str(path), run_name="__main__")
-        return tuple(capsys.readouterr()), len(compiled.names)
+        n_compiled = sum(event.is_start for _, event in recorder.buffer)
+        return tuple(capsys.readouterr()), n_compiled
 
     return again
 
