@@ -10,6 +10,8 @@ HOST ?= localhost
 PORT ?= 5006
 FILE ?=
 PYTEST_ARGS ?=
+# The tests of a file share servers and graphs, so one process gets all of them.
+BY_FILE := --dist loadfile --no-loadscope-reorder
 VERSIONS_ARGS ?=
 
 .PHONY: help explore test quick lint format docs build screenshots recording update-constraints try-versions clean
@@ -32,7 +34,7 @@ explore: $(VENV)/.ready-explorer ## Serve the explorer (HOST=localhost PORT=5006
 # Computations first, on all cores; then two browsers, so that what they wait for does not depend on the computations.
 test: $(VENV)/.ready-dev ## Run the whole suite, browser included (PYTEST_ARGS="-k name")
 	@scripts/browser.sh $(BIN)/python
-	$(BIN)/pytest -n auto -m "not browser" $(PYTEST_ARGS)
+	$(BIN)/pytest -n auto $(BY_FILE) -m "not browser" $(PYTEST_ARGS)
 	$(BIN)/pytest -n 2 --dist loadgroup -m browser $(PYTEST_ARGS)
 
 # A process for each file: the library and the explorer.

@@ -1,5 +1,7 @@
 """Settings and fixtures of all tests."""
 
+import concurrent.futures
+import multiprocessing
 import os
 import sys
 import time
@@ -59,6 +61,23 @@ def no_document_stays_current():
         time.sleep(0.2)  # a server in another thread may be at work
         if current[: len(before)] == before:
             current.clear()
+
+
+@pytest.fixture(scope="session")
+def pool():
+    """One other process, which all tests share."""
+    spawn = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(1, mp_context=spawn) as pool:
+        yield pool
+
+
+@pytest.fixture
+def in_another_process(pool):
+    """Let Dask compute in another process."""
+    import dask
+
+    with dask.config.set(scheduler="processes", pool=pool):
+        yield
 
 
 @pytest.fixture

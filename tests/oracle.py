@@ -111,9 +111,9 @@ def eigenpairs(A, count):
 
 
 def conductances(A, labels):
-    """phi(S) of every cluster of the dense matrix A."""
+    """phi(S) of every cluster of the dense matrix A; negative labels are noise."""
     result = []
-    for label in np.unique(labels):
+    for label in np.unique(labels[labels >= 0]):
         inside = labels == label
         result.append(A[np.ix_(inside, ~inside)].sum() / A[inside].sum())
     return np.array(result)

@@ -114,7 +114,9 @@ OF_POINTS = {
     "moderate": ("X", lambda X: kdegraph.local_bandwidths(X, rule="moderate")),
 }
 ESTIMATORS = {
-    "cluster": lambda X: kdegraph.KDESpectralClustering(2, random_state=0).fit_predict(X),
+    "cluster": lambda X: kdegraph.KDESpectralClustering(
+        2, sigma="moderate", random_state=0
+    ).fit_predict(X),
     "transform": lambda X: (
         kdegraph.SimilarityGraphTransformer(random_state=0).fit_transform(X).toarray()
     ),

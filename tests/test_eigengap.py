@@ -297,7 +297,7 @@ def test_graphs_of_several_scales_weigh_numbers_together():
 
 def test_points_in_many_dimensions_are_counted_in_layouts_too(monkeypatch):
     """The points and two layouts have the same weight."""
-    X = load_digits().data[:500]
+    X = load_digits().data[:250]
     principal = reduced(X)
     graphs = [
         similarity_graph(principal, sigma="moderate", perplexity=perplexity, seed=0)

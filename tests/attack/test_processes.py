@@ -14,7 +14,11 @@ X = np.random.default_rng(0).normal(size=(300, 2))
 WORK = {
     "graph": lambda seed: kdegraph.similarity_graph(X, seed=seed).neighbors,
     "neighbors": lambda seed: kdegraph.knn_graph(X, 1 + seed % 9).indices,
-    "labels": lambda seed: kdegraph.KDESpectralClustering(3, random_state=seed).fit_predict(X),
+    "labels": lambda seed: (
+        kdegraph.spectral_clustering(
+            kdegraph.similarity_graph(X, sigma=0.3, seed=seed), 3, seed=seed
+        ).labels
+    ),
     "cancelled": lambda seed: cancelled(seed),
 }
 

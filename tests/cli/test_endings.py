@@ -72,7 +72,7 @@ def test_warnings_are_one_line(run, moons, monkeypatch):
 
 def test_python_m_and_a_file_from_end_to_end(moons):
     path = moons.with_name("l.parquet")
-    process = start("cluster", moons, "-k", 2, "-o", path, text=True)
+    process = start("cluster", moons, "-k", 2, "--sigma", 0.2, "-o", path, text=True)
     out, err = process.communicate(timeout=120)
     assert (process.returncode, err) == (0, "")
     assert "agreement    1.000" in out

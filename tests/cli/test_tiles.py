@@ -9,6 +9,7 @@ from cli.results import assert_refused, column, same_partition
 from kdegraph import TiledGraph, datasets
 
 MOONS = datasets.make("moons", n=12_000, seed=0)
+QUICK = ("cluster", "-k", 2, "--sigma", 0.2)
 
 
 @pytest.fixture
@@ -20,7 +21,7 @@ def points(tmp_path):
 
 @pytest.mark.parametrize("name", ["labels.zarr", "labels.npy", "labels.csv"])
 def test_clusters_of_a_zarr_array(run, points, name):
-    result = run("cluster", points, "-k", 2, "--sigma", 0.2, "-o", name)
+    result = run(*QUICK, points, "-o", name)
     assert result.exit_code == 0, result.output
     path = points.with_name(name)
     read = {".zarr": lambda path: zarr.open(path)[...], ".npy": np.load, ".csv": column}
@@ -30,7 +31,7 @@ def test_clusters_of_a_zarr_array(run, points, name):
 
 
 def test_a_graph_is_kept(run, points):
-    arguments = "cluster", points, "-k", 2, "--sigma", 0.2, "--store", "graph"
+    arguments = *QUICK, points, "--store", "graph"
     assert run(*arguments).exit_code == 0
     graph = TiledGraph.load(points.with_name("graph"))
     assert graph.n_vertices == 12_000
@@ -45,13 +46,14 @@ def test_workers_of_a_scheduler(run, points):
         n_workers=1, threads_per_worker=1, dashboard_address=":0"
     ) as cluster:
         address = cluster.scheduler_address
-        result = run("cluster", points, "-k", 2, "--scheduler", address, "-o", "labels.npy")
+        result = run(*QUICK, points, "--scheduler", address, "-o", "labels.npy")
     assert result.exit_code == 0, result.output
     assert same_partition(np.load(points.with_name("labels.npy")), MOONS.y)
 
 
-def test_workers_with_a_limit_of_memory(run, points):
-    result = run("cluster", points, "-k", 2, "--memory-limit", "3GB", "-o", "labels.npy")
+def test_workers_with_a_limit_of_memory(run, points, monkeypatch):
+    monkeypatch.setattr("kdegraph.runtime.threads.get_num_threads", lambda: 1)  # so many workers
+    result = run(*QUICK, points, "--memory-limit", "3GB", "-o", "labels.npy")
     assert result.exit_code == 0, result.output
     assert same_partition(np.load(points.with_name("labels.npy")), MOONS.y)
 

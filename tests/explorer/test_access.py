@@ -230,6 +230,39 @@ def test_a_machine_answers_to_its_own_address(ways):
     assert not here.connects(token, Host=there.host, Origin=f"http://{there.host}")
 
 
+def test_the_page_names_no_other_host(ways):
+    page = Client(ways("alone").address).send().text
+    assert "<title>kdegraph explorer</title>" in page
+    loaded = re.findall(r"""(?:src|href)=["']([^"']+)""", page)
+    assert loaded
+    assert not [reference for reference in loaded if re.match(r"(https?:)?//", reference)]
+
+
+def policy_of(page):
+    """The directives of the content security policy in a page."""
+    (policy,) = re.findall(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', page)
+    return dict(directive.split(" ", 1) for directive in policy.split("; "))
+
+
+def test_the_page_lets_the_browser_run_its_own_scripts_only(ways):
+    nonces = set()
+    for _ in range(2):
+        _, headers, page = Client(ways("alone").address).send()
+        policy = policy_of(page)
+        (nonce,) = re.fullmatch(r"'nonce-([\w-]{20,})'", policy["script-src"]).groups()
+        nonces.add(nonce)
+        assert page.index("Content-Security-Policy") < page.index("<script")
+        assert set(re.findall(r"<script\b( nonce=\"[^\"]*\")?", page)) == {f' nonce="{nonce}"'}
+        assert policy["default-src"] == policy["object-src"] == policy["base-uri"] == "'none'"
+        allowed = {source for sources in policy.values() for source in sources.split()}
+        others = {"'none'", "'self'", "'unsafe-inline'", "blob:", "data:"}
+        assert allowed == {f"'nonce-{nonce}'", *others}
+        assert [name for name, sources in policy.items() if "unsafe" in sources] == ["style-src"]
+        assert headers["Content-Security-Policy"].startswith("frame-ancestors 'self' ")
+        assert headers["X-Content-Type-Options"] == "nosniff"
+    assert len(nonces) == 2
+
+
 # ---- attacks: by someone who has entered as they should, unless an attack says otherwise
 
 NAMES = {  # that come with a request for the page, and with a connection

@@ -60,22 +60,18 @@ def workers():
     return [thread for thread in threading.enumerate() if thread.name == "kdegraph-explorer"]
 
 
-def test_a_session_that_begins_only_when_the_browser_connects_needs_no_network(server):
-    session = pull_session(
-        url=server[0]
-    )  # as when loading the page took so long that its own session has ended
-    links = [sheet.url for sheet in session.document.select({"type": ImportedStyleSheet})]
-    session.close()
-    assert links
-    assert all(link.startswith("static/") for link in links), links
-
-
 @pytest.mark.slow
 def test_sessions_that_end_free_their_memory_and_threads(server, monkeypatch):
     address, made = server
     ended = []
     monkeypatch.setattr(process, "give_back_soon", lambda: ended.append("gives its memory back"))
+    # They begin only when the browser connects, as when loading the page took so long that its own
+    # session has ended, and need no network.
     sessions = [pull_session(url=address) for _ in range(N_SESSIONS)]
+    for session in sessions:
+        links = [sheet.url for sheet in session.document.select({"type": ImportedStyleSheet})]
+        assert links
+        assert all(link.startswith("static/") for link in links), links
     assert len(made) == N_SESSIONS
     explorers = [reference() for reference in made]
     assert len({id(explorer.session.state) for explorer in explorers}) == N_SESSIONS

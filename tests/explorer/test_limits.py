@@ -1,6 +1,7 @@
 """Limits that environment variables set, and what the page says when they are reached."""
 
 import concurrent.futures
+import gc
 import io
 import re
 import subprocess
@@ -12,8 +13,11 @@ import numpy as np
 import pytest
 from attacks import Client
 from bokeh.util.token import generate_jwt_token, generate_session_id
+from click.testing import CliRunner
 from explorer_actions import PATIENCE, TABLE, TWO_PAIRS, put, settle
 from explorer_objects import alert, controls
+from kdegraph.cli import main
+from kdegraph_explorer import app
 from kdegraph_explorer.limits import UPLOADS, Limits, limits
 from kdegraph_explorer.serving.access import Access
 from kdegraph_explorer.serving.user_secret import user_secret
@@ -193,32 +197,28 @@ main(["explore", "--no-browser", "--port", "0"])
 """
 
 
-@pytest.fixture
-def serve(limit):
-    """Starts the server with limits; returns its process."""
-    running = []
-
-    def start(**limited):
-        limit(**limited)
-        output = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-        running.append(subprocess.Popen([sys.executable, "-c", SERVER], **output))
-        return running[0]
-
-    yield start
-    running[0].kill()
-    running[0].communicate()
-
-
-def test_a_server_does_not_start_with_a_limit_that_is_wrong(serve):
-    process = serve(sessions="many")
-    said, _ = process.communicate(timeout=PATIENCE)
+def test_a_server_does_not_start_with_a_limit_that_is_wrong(limit, monkeypatch):
+    limit(sessions="many")
+    monkeypatch.setattr(app, "server_of", None)
+    done = CliRunner().invoke(main, ["explore", "--no-browser", "--port", "0"])
+    gc.unfreeze()  # what the command has spared
     wrong = "Error: KDEGRAPH_MAX_SESSIONS must be a whole number of at least 1, not 'many'"
-    assert (said.strip(), process.returncode) == (wrong, 2)
+    assert (done.output.strip(), done.exit_code) == (wrong, 2)
 
 
-def test_a_server_that_is_full_says_so(serve):
-    address = re.search(r"http://\S+", serve(sessions=2).stdout.readline())[0]
-    pages = [Client(address) for _ in range(8)]
+@pytest.fixture
+def full(limit):
+    """The address of a server for two sessions."""
+    limit(sessions=2)
+    output = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    process = subprocess.Popen([sys.executable, "-c", SERVER], **output)
+    yield re.search(r"http://\S+", process.stdout.readline())[0]
+    process.kill()
+    process.communicate()
+
+
+def test_a_server_that_is_full_says_so(full):
+    pages = [Client(full) for _ in range(8)]
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(Client.send, pages))
     opened = [answer for answer in answers if answer.status == 200]

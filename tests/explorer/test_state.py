@@ -167,17 +167,6 @@ def test_graphs_without_edges_and_one_point_are_results(sessions):
     assert (state.outcome("kde").n_clusters, state.outcome("kde").confidence) == (1, 0.0)
 
 
-def test_other_data_replace_the_results(sessions):
-    session = sessions(MOONS)
-    session.state.selection = np.array([3])
-    session.state.source = "photographs"
-    put(session, "photographs", pixels=1000)
-    assert session.state.dataset.name == "china"
-    assert session.state.result.request.dataset is session.state.dataset
-    assert len(session.state.outcome("knn").labels) == session.state.dataset.n_points
-    assert len(session.state.selection) == 0
-
-
 def test_an_unexpected_fault_is_named_keeps_the_last_result_and_can_be_tried_again(
     sessions, monkeypatch
 ):

@@ -23,7 +23,7 @@ def law(name):
 
 
 @ways
-@pytest.mark.parametrize("kernel", oracle.KERNELS)
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])  # for all: the law and the weights
 def test_expected_adjacency_is_the_kernel_matrix(kernel, name):
     """Copies of the same 26 points in one graph are as many samples of its adjacency matrix."""
     n_base, copies, n_rounds = 26, 100, 5
@@ -153,7 +153,6 @@ def test_seeds(name):
     assert digest(make(rng)) != digest(make(rng))
 
 
-@pytest.mark.nojit
 def test_sampler_auto():
     X = cloud(30)
     assert similarity_graph(X, sigma="local").sampler == "near"
@@ -221,12 +220,13 @@ def test_many_python_threads_at_once(name):
     assert found == [[one] * 3 for one in expected]
 
 
-MAKE_GRAPH = """
+MADE = {"sigma": 0.1, "n_rounds": 20, "seed": 0}
+MAKE_GRAPH = f"""
 import numpy as np
 from kdegraph import similarity_graph
 
 X = np.random.default_rng(0).normal(size=(100_000, 2))
-options = {"sigma": 0.1, "n_rounds": 20, "seed": 0}
+options = {MADE!r}
 similarity_graph(X, **options)  # what is imported and loaded does not count
 before = begin()
 graph = similarity_graph(X, **options)
@@ -239,6 +239,7 @@ print(taken(before) / sum(array.nbytes for array in arrays))
 def test_a_graph_takes_less_memory_than_two():
     """Of the process: tracemalloc counts an array twice while NumPy 2.5 cuts off its end."""
     skip_unless_reported()
-    for _ in range(2):  # the first one may compile, and reuse the memory that this took
-        ratio = programs.run(MEASURE + MAKE_GRAPH).stdout
+    # A process that compiles would reuse the memory that this took.
+    similarity_graph(np.random.default_rng(0).normal(size=(100_000, 2)), **MADE)
+    ratio = programs.run(MEASURE + MAKE_GRAPH).stdout
     assert float(ratio) < 1.8

@@ -19,12 +19,12 @@ def points_of(name):
     made = {
         "iris": lambda: load_iris().data,
         "wine": lambda: load_wine().data,
-        "digits": lambda: load_digits().data[:400],
+        "digits": lambda: load_digits().data[:200],
         "noise": lambda: rng.normal(size=(200, 20)),
         "heavy tails": lambda: rng.standard_cauchy((200, 3)),
         "few": lambda: rng.normal(size=(12, 2)),
     }
-    return made[name]() if name in made else datasets.make(name, n=300, seed=0).X
+    return made[name]() if name in made else datasets.make(name, n=200, seed=0).X
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -84,7 +84,7 @@ def test_a_symmetric_matrix_as_points_is_warned_of():
         with pytest.warns(
             GraphWarning, match=r"symmetric matrix of shape \(60, 60\).*affinity='pre"
         ):
-            KDESpectralClustering(3, random_state=0).fit(matrix)
+            KDESpectralClustering(3, sigma="moderate", random_state=0).fit(matrix)
     graph = similarity_graph(cdist(X, X), seed=0)
     assert [finding.problem for finding in kdegraph.diagnose(graph)] == ["matrix"]
 

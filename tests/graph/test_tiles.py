@@ -98,9 +98,9 @@ def test_same_bits_as_in_memory(name):
     assert_same_bits(tiled, similarity_graph(X, seed=3, **parameters))
 
 
-def test_same_bits_by_other_processes():
-    with dask.config.set(scheduler="processes"):
-        complete(None)
+@pytest.mark.usefixtures("in_another_process")
+def test_same_bits_by_another_process():
+    complete(None)
 
 
 def test_a_block_of_the_matrix_is_rows_of_it():

@@ -4,7 +4,6 @@ import json
 import shutil
 from dataclasses import replace
 
-import dask
 import numpy as np
 import pytest
 import scipy.sparse
@@ -99,10 +98,10 @@ def test_a_graph_is_unpacked_as_it_was(five_tiles):
     assert_same_graph(tiled.compute(), graph)
 
 
-def test_other_processes_unpack_a_graph(five_tiles):
+@pytest.mark.usefixtures("in_another_process")
+def test_another_process_unpacks_a_graph(five_tiles):
     graph, path = five_tiles
-    with dask.config.set(scheduler="processes"):
-        assert digest(TiledGraph.from_zarr(path).compute()) == digest(graph)
+    assert digest(TiledGraph.from_zarr(path).compute()) == digest(graph)
 
 
 def test_an_unpacked_graph_has_the_folder_of_one_made_there(tmp_path):

@@ -119,51 +119,39 @@ def test_only_public_functions_choose_between_memory_and_tiles():
     assert importing == {"tiles", "graph", "dispatch", "estimators"}
 
 
-def loaded_by(code):
-    """The top-level packages that a new process has loaded after some lines of code."""
-    code += "\nprint({name.partition('.')[0] for name in sys.modules})"
-    return ast.literal_eval(programs.run(f"import sys, contextlib, io\n{code}").stdout)
+# Steps of one process, and packages that none of it has loaded by then.
+COMPILERS = {"numpy", "scipy", "numba", "llvmlite", "sklearn", "pyarrow", "PIL"}
+STEPS = (
+    ('main(["cluster", "--help"], standalone_mode=False)', COMPILERS | INTERFACE),
+    (
+        "graph = kdegraph.similarity_graph([[0.0], [1.0], [2.0]], sigma=1.0, n_rounds=2)\n"
+        "kdegraph.spectrum(graph, 2)",
+        {"sklearn", "scipy.spatial"},
+    ),
+    (  # clusters that are components
+        'command = ["cluster", "points.csv", "-k", "2", "--sigma", "0.8", "-o", "labels.csv"]\n'
+        "main(command, standalone_mode=False)",
+        {"sklearn", "pandas"},
+    ),
+    ("from kdegraph import *", INTERFACE),
+)
 
 
-def test_import_loads_no_interface():
-    every_name = "from kdegraph import *"
-    assert not loaded_by(every_name) & INTERFACE
-    assert "numba" in loaded_by(every_name)
-
-
-def test_graphs_and_their_spectra_do_not_wait_for_packages_that_they_do_not_use():
-    use = """
-import kdegraph
-graph = kdegraph.similarity_graph([[0.0], [1.0], [2.0]], sigma=1.0, n_rounds=2)
-kdegraph.spectrum(graph, 2)
-assert "scipy.spatial" not in sys.modules
-"""
-    assert "sklearn" not in loaded_by(use)
-
-
-def test_clusters_that_are_components_do_not_wait_for_packages_that_they_do_not_use(tmp_path):
+def test_packages_are_loaded_when_they_are_used(tmp_path):
+    """The command line answers before compilers are loaded, for instance."""
     points, labels = tmp_path / "points.csv", tmp_path / "labels.csv"
     points.write_text("x,y\n" + "".join(f"{i // 20 * 9 + i % 5},{i % 4}.5\n" for i in range(40)))
-    use = f"""
-from kdegraph.cli import main
-command = ["cluster", {str(points)!r}, "-k", "2", "--sigma", "0.8", "-o", {str(labels)!r}]
-with contextlib.redirect_stdout(io.StringIO()) as said:
-    main(command, standalone_mode=False)
-assert "of 20 20 points" in said.getvalue()
-"""
-    assert not loaded_by(use) & {"sklearn", "pandas"}
+    code = "import sys, kdegraph\nfrom kdegraph.cli import main\n"
+    for step, _ in STEPS:
+        code += f"{step}\nprint('LOADED', *sys.modules)\n"
+    said = programs.run(code, cwd=tmp_path).stdout
+    loaded = [set(line.split()) for line in said.splitlines() if line.startswith("LOADED")]
+    for (step, others), modules in zip(STEPS, loaded, strict=True):
+        assert not others & modules, step
+    assert "numba" in modules
+    assert "Examples:" in said
+    assert "of 20 20 points" in said
     assert len(labels.read_text().split()) == 41
-
-
-def test_the_command_line_answers_before_compilers_are_loaded():
-    ask_for_help = """
-from kdegraph.cli import main
-with contextlib.redirect_stdout(io.StringIO()) as said:
-    main(["cluster", "--help"], standalone_mode=False)
-assert "Examples:" in said.getvalue()
-"""
-    slow = {"numpy", "scipy", "numba", "llvmlite", "sklearn", "pyarrow", "PIL"}
-    assert not loaded_by(ask_for_help) & (slow | INTERFACE)
 
 
 # ---- the explorer

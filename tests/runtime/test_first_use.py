@@ -2,15 +2,20 @@
 
 import ast
 import re
+import runpy
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import kdegraph
+import numba.core.event
 import programs
 import pytest
+from kdegraph import warmup
 from kdegraph.runtime import cache
+from kdegraph.runtime import jit as compiling
 from kdegraph.runtime.jit import COMPILING
+from numba.core import compiler, options
 
 PACKAGE = Path(kdegraph.__file__).parent
 KERNELS = [
@@ -52,11 +57,15 @@ def run(tmp_path):
 
 
 IMPORT_ALL = """
-import importlib, pkgutil, sys
+import importlib, os, pkgutil, sys
 import kdegraph
 for module in pkgutil.walk_packages(kdegraph.__path__, "kdegraph."):
     if not module.name.endswith("__main__"):
         importlib.import_module(module.name)
+"""
+NOTHING_YET = """
+assert compiled == [], compiled
+assert not os.path.exists(os.environ["KDEGRAPH_CACHE_DIR"])
 """
 FORBID_WRITING = """
 import os
@@ -66,83 +75,26 @@ os.makedirs = os.mkdir = os.replace = refuse
 """
 
 
-def test_import_compiles_nothing_and_writes_nothing(run, tmp_path):
-    assert run(COUNT + IMPORT_ALL + "print(compiled)") == ("[]\n", "")
-    assert not (tmp_path / "cache").exists()
-
-
-def test_first_use_is_announced_once_and_later_ones_only_read(run, tmp_path):
-    assert run(SUM) == (RESULT, COMPILING + "\n")
+def test_import_does_nothing_first_use_is_announced_and_later_ones_only_read(run, tmp_path):
+    assert run(COUNT + IMPORT_ALL + NOTHING_YET + SUM) == (RESULT, COMPILING + "\n")
     kept = sorted((tmp_path / "cache").rglob("*.nbc"))
     assert len(kept) > 1
-    for code in (COUNT + SUM, COUNT + FORBID_WRITING + SUM):
-        assert run(code + "\nprint(compiled)") == (RESULT + "[]\n", "")
-        assert sorted((tmp_path / "cache").rglob("*.nbc")) == kept
+    assert run(COUNT + FORBID_WRITING + SUM + "\nprint(compiled)") == (RESULT + "[]\n", "")
+    assert sorted((tmp_path / "cache").rglob("*.nbc")) == kept
 
 
-def test_a_folder_that_cannot_be_written(run, tmp_path):
-    (tmp_path / "file").touch()
-    out, err = run(SUM, KDEGRAPH_CACHE_DIR=str(tmp_path / "file"))
-    assert out == RESULT
-    compiling, kept = err.splitlines()
-    assert compiling == COMPILING
-    assert str(tmp_path / "file") in kept
-    assert "set KDEGRAPH_CACHE_DIR" in kept
+def test_a_changed_callee_in_another_file_counts(run, tmp_path):
+    shutil.copytree(PACKAGE, tmp_path / "kdegraph", ignore=shutil.ignore_patterns("__pycache__"))
+    path = {"PYTHONPATH": str(tmp_path)}
+    assert run(SUM, **path)[0] == RESULT
+    kernels = tmp_path / "kdegraph" / "geometry" / "kernels.py"
+    source = kernels.read_text()
+    assert "out[j] = delta * delta" in source
+    kernels.write_text(source.replace("out[j] = delta * delta", "out[j] = 2.0 * delta * delta"))
+    assert run(SUM, **path)[0] == "1.1353352832366128\n"
 
 
-def test_a_full_disk(run, tmp_path):
-    fill = """
-import pathlib
-def write_half(path, data):
-    with path.open("wb") as file:
-        file.write(data[: len(data) // 2])
-    raise OSError(28, "No space left on device")
-pathlib.Path.write_bytes = write_half
-"""
-    out, err = run(fill + SUM)
-    assert out == RESULT
-    assert "cannot keep compiled code" in err
-    assert "(No space left on device)" in err
-    assert not list((tmp_path / "cache").rglob("*.nbc"))
-
-
-DAMAGES = (
-    lambda content: b"",
-    lambda content: b"nonsense",
-    lambda content: content[: len(content) // 2],
-    lambda content: content[:-500] + bytes([content[-500] ^ 1]) + content[-499:],
-)
-
-
-def test_damaged_files_are_replaced(run, tmp_path):
-    run(SUM)
-    for first in (0, 2):  # each file is damaged in two ways, one after the other
-        for number, path in enumerate(sorted((tmp_path / "cache").rglob("*.nbc")), start=first):
-            path.write_bytes(DAMAGES[number % len(DAMAGES)](path.read_bytes()))
-        assert run(SUM)[0] == RESULT
-    assert run(COUNT + SUM + "\nprint(compiled)") == (RESULT + "[]\n", "")
-
-
-# What another version of numba may do to its private names that are used here, and whether code is
-# kept nevertheless.
-ANOTHER_NUMBA = {
-    "from numba.core import options; del options.DefaultOptions._nrt": True,
-    "from numba.core import codegen; del codegen.JITCodeLibrary": True,
-    "from numba.core.compiler import CompileResult; del CompileResult._reduce": False,
-}
-
-
-@pytest.mark.parametrize(("change", "kept"), ANOTHER_NUMBA.items())
-def test_with_another_numba_kernels_work(run, change, kept):
-    code = f"{change}\n{SUM}"
-    out, err = run(code)
-    assert out == RESULT
-    assert err.startswith(COMPILING)
-    assert ("cannot keep compiled code" in err) == (not kept)
-    out, err = run(f"{COUNT}\n{code}\nprint(compiled)")
-    assert out.startswith(RESULT)
-    assert (out == RESULT + "[]\n") == (err == "") == kept
-
+# ---- programs with kernels of their own, which are compiled anew each time that they are run
 
 SHARED = """
 import sys
@@ -177,23 +129,143 @@ def program(tmp_path):
     return write
 
 
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty cache folder of this process."""
+    monkeypatch.setattr(cache, "CACHE_DIR", tmp_path / "cache")
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def again(program, capsys, monkeypatch):
+    """Run a program in this process; gives (stdout, stderr) and how much has been compiled."""
+
+    def again(code, *arguments):
+        path = program(code)
+        monkeypatch.setattr("sys.argv", [str(path), *arguments])
+        with numba.core.event.install_recorder("numba:compile") as recorder:
+            runpy.run_path(str(path), run_name="__main__")
+        n_compiled = sum(event.is_start for _, event in recorder.buffer)
+        return tuple(capsys.readouterr()), n_compiled
+
+    return again
+
+
+def contents(folder):
+    return {path: path.read_bytes() for path in sorted(folder.rglob("*.nbc"))}
+
+
+def test_a_folder_that_cannot_be_written(folder, again):
+    folder.touch()
+    (out, err), _ = again(SHARED, "int")
+    assert out == TYPES["int"]
+    assert f"cannot keep compiled code in {folder}" in err
+    assert "set KDEGRAPH_CACHE_DIR" in err
+    assert err.count("\n") == 1
+
+
+def test_a_full_disk(folder, again, monkeypatch):
+    def write_half(path, data):
+        with path.open("wb") as file:
+            file.write(data[: len(data) // 2])
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", write_half)
+        (out, err), _ = again(SHARED, "int")
+    assert out == TYPES["int"]
+    assert "cannot keep compiled code" in err
+    assert "(No space left on device)" in err
+    assert not contents(folder)
+
+
+DAMAGES = (
+    lambda content: b"",
+    lambda content: b"nonsense",
+    lambda content: content[: len(content) // 2],
+    lambda content: content[:-500] + bytes([content[-500] ^ 1]) + content[-499:],
+)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_files_are_replaced(folder, again, damage):
+    again(SHARED, "int")
+    for path, content in contents(folder).items():
+        path.write_bytes(damage(content))
+    assert again(SHARED, "int") == ((TYPES["int"], ""), 3)
+    assert again(SHARED, "int") == ((TYPES["int"], ""), 0)
+
+
+PARTS = """
+from kdegraph.runtime.jit import jit
+
+@jit
+def half(x):
+    return x / 2
+
+@jit(distinct=True)
+def fill(out, x):
+    for i in range(out.size):
+        out[i] = half(x)
+
+@jit(borrow=True)
+def total(out, x):
+    fill(out, x)
+    return out.sum()
+
+if __name__ == "__main__":
+    import numpy as np
+    print(total(np.empty(4), 3.0), total(np.empty(4), 3), half(3.0), len(half.overloads))
+"""
+PARTS_RESULT = "6.0 6.0 1.5 1\n"  # `half` is compiled once for calls from Python
+# What another version of numba may do to its private names that are used here, and whether code is
+# kept nevertheless.
+ANOTHER_NUMBA = {
+    "no option": (lambda patch: patch.delattr(options.DefaultOptions, "_nrt"), True),
+    "no library": (lambda patch: patch.setattr(compiling, "JITCodeLibrary", None), True),
+    "no reduction": (lambda patch: patch.delattr(compiler.CompileResult, "_reduce"), False),
+}
+
+
+@pytest.mark.parametrize(("change", "kept"), ANOTHER_NUMBA.values(), ids=ANOTHER_NUMBA)
+def test_with_another_numba_kernels_work(folder, again, monkeypatch, change, kept):
+    change(monkeypatch)
+    (out, err), compiled = again(PARTS)
+    assert out.startswith("6.0 6.0 1.5 ")
+    assert compiled > 0
+    assert ("cannot keep compiled code" in err) == (not kept)
+    (out, _), compiled = again(PARTS)
+    assert out.startswith("6.0 6.0 1.5 ")
+    assert (compiled == 0) == kept
+
+
+def test_without_a_private_name_of_numba_the_package_is_imported(run):
+    code = """
+from numba.core import codegen; del codegen.JITCodeLibrary
+from kdegraph.runtime import jit
+print(jit.JITCodeLibrary)
+"""
+    assert run(code) == ("None\n", "")
+
+
 def test_processes_that_start_at_once_share_a_folder(run, program, tmp_path):
     """Functions may have the same name and different code."""
-    shared, results = program(COUNT + SHARED + "\nprint(len(compiled))"), "".join(TYPES.values())
+    shared = program(COUNT + SHARED + "\nprint(len(compiled))")
     with ThreadPoolExecutor() as threads:
         runs = [threads.submit(run, shared, name) for name in TYPES]
     for name, one in zip(TYPES, runs, strict=True):
         assert one.result() == (TYPES[name] + "3\n", "")
-    assert run(shared, *TYPES) == (results + "0\n", "")
+    assert run(shared, *TYPES) == ("".join(TYPES.values()) + "0\n", "")
+    assert len(list((tmp_path / "cache").rglob("*.nbc"))) == 3 * len(TYPES)
 
-    # Code of another signature is never used.
-    files = sorted((tmp_path / "cache").rglob("*.nbc"))
-    assert len(files) == 3 * len(TYPES)
-    contents = [path.read_bytes() for path in files]
-    for path, content in zip(files, contents[1:] + contents[:1], strict=True):
+
+def test_code_of_another_signature_is_never_used(folder, again):
+    again(SHARED, *TYPES)
+    kept, results = contents(folder), ("".join(TYPES.values()), "")
+    for path, content in zip(kept, [*kept.values()][1:] + [*kept.values()][:1], strict=True):
         path.write_bytes(content)
-    assert run(shared, *TYPES) == (f"{results}{len(files)}\n", "")
-    assert run(shared, *TYPES) == (results + "0\n", "")
+    assert again(SHARED, *TYPES) == (results, len(kept))
+    assert again(SHARED, *TYPES) == (results, 0)
 
 
 CALLED_BY_OTHERS = """
@@ -218,31 +290,17 @@ except numba.TypingError:
 """
 
 
-def test_kernels_can_be_used_as_those_of_numba(run, program):
-    assert run(program(CALLED_BY_OTHERS)) == ("6.0 8\n10 0\nan error\n", "")
+def test_kernels_can_be_used_as_those_of_numba(folder, again):
+    assert again(CALLED_BY_OTHERS)[0] == ("6.0 8\n10 0\nan error\n", "")
 
 
-PARTS = """
-from kdegraph.runtime.jit import jit
+def test_what_kernels_call_has_no_machine_code_of_its_own(folder, again):
+    assert again(PARTS)[0] == (PARTS_RESULT, "")
+    kept = {path.name.split("-")[0] for path in contents(folder)}
+    assert kept == {"__main__.total", "__main__.half"}  # the latter for the call from Python
+    assert len(contents(folder)) == 3
+    assert again(PARTS) == ((PARTS_RESULT, ""), 0)
 
-@jit
-def half(x):
-    return x / 2
-
-@jit(distinct=True)
-def fill(out, x):
-    for i in range(out.size):
-        out[i] = half(x)
-
-@jit
-def total(out, x):
-    fill(out, x)
-    return out.sum()
-
-if __name__ == "__main__":
-    import numpy as np
-    print(total(np.empty(4), 3.0), total(np.empty(4), 3), half(3.0), len(half.overloads))
-"""
 
 CONSTANTS = """
 from kdegraph.runtime.jit import jit
@@ -259,21 +317,11 @@ def steps(n):
     return x
 
 print(steps(2))
-assert sum("double" in name for name in compiled) == 1, compiled
 """
 
 
-def test_what_kernels_call_has_no_machine_code_of_its_own(run, program, tmp_path):
-    parts, result = program(PARTS), "6.0 6.0 1.5 1\n"
-    assert run(parts) == (result, "")
-    kept = {path.name.split("-")[0] for path in (tmp_path / "cache").rglob("*.nbc")}
-    assert kept == {"__main__.total", "__main__.half"}  # the latter for the call from Python
-    assert len(list((tmp_path / "cache").rglob("*.nbc"))) == 3
-    assert run(parts) == (result, "")
-
-
-def test_what_kernels_call_is_compiled_once_for_all_constants(run, program):
-    assert run(program(COUNT + CONSTANTS)) == ("76\n", "")
+def test_what_kernels_call_is_compiled_once_for_all_constants(folder, again):
+    assert again(CONSTANTS) == (("76\n", ""), 2)  # `steps` and, once, `double`
 
 
 def modules_that_kernels_import():
@@ -303,43 +351,52 @@ def test_the_key_covers_kernels_and_what_they_import_and_nothing_else(tmp_path, 
     assert cache._fingerprint() == key
 
 
-def test_a_changed_callee_in_another_file_counts(run, tmp_path):
-    shutil.copytree(PACKAGE, tmp_path / "kdegraph", ignore=shutil.ignore_patterns("__pycache__"))
-    path = {"PYTHONPATH": str(tmp_path)}
-    assert run(SUM, **path)[0] == RESULT
-    kernels = tmp_path / "kdegraph" / "geometry" / "kernels.py"
-    source = kernels.read_text()
-    assert "out[j] = delta * delta" in source
-    kernels.write_text(source.replace("out[j] = delta * delta", "out[j] = 2.0 * delta * delta"))
-    assert run(SUM, **path)[0] == "1.1353352832366128\n"
-    kernels.write_text(source)
-    assert run(COUNT + SUM + "\nprint(compiled)", **path) == (RESULT + "[]\n", "")
-
-
-WARM_UP = """
-from kdegraph.cli import main
+SIGNATURES = """
+import sys
 from numba.core.dispatcher import Dispatcher
 
+def kernels():
+    return {
+        value
+        for name, module in list(sys.modules.items()) if name.startswith("kdegraph")
+        for value in vars(module).values() if isinstance(value, Dispatcher)
+    }
+
+def print_signatures():
+    for kernel in kernels():
+        for signature in kernel.signatures:
+            print("used", f"{kernel.py_func.__module__}.{kernel.py_func.__qualname__}", signature)
+"""
+WARM_UP = """
+from types import FunctionType
+from kdegraph.cli import main
+
+def with_callees(kernel):
+    yield kernel
+    function = getattr(kernel, "py_func", kernel)  # a function with an overload has none
+    for name in function.__code__.co_names:
+        callee = function.__globals__.get(name)
+        if isinstance(callee, Dispatcher | FunctionType) and callee is not kernel:
+            yield from with_callees(callee)
+
 main(["warmup"], standalone_mode=False)
-kernels = {
-    value
-    for name, module in list(sys.modules.items()) if name.startswith("kdegraph")
-    for value in vars(module).values() if isinstance(value, Dispatcher)
-}
-used = {name.split()[0] for name in compiled}
-names = {f"{kernel.py_func.__module__}.{kernel.py_func.__qualname__}" for kernel in kernels}
-print(len(kernels), sorted(names - used))
+reached = {each for one in kernels() if one.signatures for each in with_callees(one)}
+print(len(reached), sorted(kernel.py_func.__qualname__ for kernel in kernels() - reached))
+print_signatures()
 """
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_after_a_warm_up_nothing_is_compiled(run, tmp_path):
-    out, err = run(COUNT + IMPORT_ALL + WARM_UP)
-    assert err == ""  # not a terminal, and the command is there to compile
-    seconds, cache, found = out.splitlines()
+def test_after_a_warm_up_nothing_is_compiled():
+    """What the warm-up has loaded or compiled is all that calls need, in the folder that other
+    tests use, too: what is in there already need not be compiled for this one.
+    """
+    warm = programs.run(IMPORT_ALL + SIGNATURES + WARM_UP, timeout=1780)
+    assert warm.stderr == ""  # not a terminal, and the command is there to compile
+    seconds, folder, found, *prepared = warm.stdout.splitlines()
     assert re.fullmatch(r"seconds +\d+\.\d", seconds)
-    assert str(tmp_path / "cache") in cache
+    assert str(cache.CACHE_DIR) in folder
     n_kernels, left_out = found.split(maxsplit=1)
     assert int(n_kernels) > 50
     assert left_out == "[]"  # otherwise it would depend on chance which ones a call needs
@@ -391,25 +448,30 @@ for n, d in ((30, 2), (700, 2), (5000, 3), (2000, 5), (500, 12)):
             kdegraph.diagnose(given, n_clusters=2)
 ours = [name for name in compiled if name.startswith("kdegraph")]
 assert not ours, ours
+print_signatures()
 """
-    assert run(COUNT + use) == ("", "")
+    used = programs.run(COUNT + SIGNATURES + use, timeout=1780)
+    assert used.stderr == ""
+    assert set(used.stdout.splitlines()) - set(prepared) == set()
 
 
-def test_what_is_compiled_need_not_be_loaded(run, tmp_path):
+def test_what_is_compiled_need_not_be_loaded(tmp_path, monkeypatch):
     """Nothing is loaded where a note says that the step has ended, and only there."""
-    warm = """
-from kdegraph import kernel_sum, warm_up, warmup
-from kdegraph.kde.direct import _direct_range as kernel
-warmup.STEPS["kernel sums"] = lambda X: kernel_sum(X, X[:1], sigma=1.0, method="direct")
-reports = []
-warm_up(["kernel sums"], load={}, progress=lambda *report: reports.append(report))
-print(len(kernel.signatures) > 0, [fraction for _, fraction in reports])
-"""
-    notes = tmp_path / "cache" / cache.CACHE_DIR.name
-    assert run(warm.format(False))[0] == "True [0.0, 0.5]\n"
-    assert [path.name.split(",")[0] for path in notes.glob("*,*")] == ["kernel sums"]
-    assert run(warm.format(False)) == ("False []\n", "")
-    assert run(warm.format(True)) == ("True [0.0, 0.5]\n", "")
-    (note,) = notes.glob("*,*")
-    note.rename(notes / "kernel sums, of another processor")
-    assert run(warm.format(False)) == ("True [0.0, 0.5]\n", "")
+    calls = []
+    monkeypatch.setattr(warmup, "CACHE_DIR", tmp_path)
+    monkeypatch.setitem(warmup.STEPS, "kernel sums", lambda X: calls.append(X.shape))
+
+    def fractions(load):
+        reports = []
+        kdegraph.warm_up(["kernel sums"], load=load, progress=lambda *one: reports.append(one))
+        assert len(calls) == len(reports)
+        calls.clear()
+        return [fraction for _, fraction in reports]
+
+    assert fractions(load=False) == [0.0, 0.5]
+    (note,) = tmp_path.iterdir()
+    assert note.name.split(",")[0] == "kernel sums"
+    assert fractions(load=False) == []
+    assert fractions(load=True) == [0.0, 0.5]
+    note.rename(tmp_path / "kernel sums, of another processor")
+    assert fractions(load=False) == [0.0, 0.5]

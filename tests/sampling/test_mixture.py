@@ -141,10 +141,12 @@ def test_sums_over_clipped_acceptances_are_exact():
 
 
 @pytest.mark.usefixtures("taken")
-@pytest.mark.parametrize("kind", [np.float64, np.float32])
-@pytest.mark.parametrize("name", oracle.KERNELS)
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [*((name, np.float64) for name in oracle.KERNELS), ("gaussian", np.float32)],
+)
 def test_graph_in_many_dimensions(name, kind, tmp_path):
-    X = points(2500, 24).astype(kind)
+    X = points(1500, 24).astype(kind)
     graph = kdegraph.similarity_graph(X, sigma="local", kernel=name, seed=3)
     assert (graph.sampler, graph.draws, graph.n_rounds) == ("mixture", "independent", 30)
     assert graph.points is X
@@ -194,8 +196,8 @@ def test_bandwidths_are_nearly_those_of_the_nearest_neighbors():
 @pytest.mark.usefixtures("taken")
 def test_clusters_are_found():
     rng = np.random.default_rng(0)
-    labels = rng.integers(0, 5, 3000)
-    X = (2 * rng.normal(size=(5, 50))[labels] + rng.normal(size=(3000, 50))).astype(np.float32)
+    labels = rng.integers(0, 5, 1000)
+    X = (2 * rng.normal(size=(5, 50))[labels] + rng.normal(size=(1000, 50))).astype(np.float32)
     for sigma in ("auto", "local"):
         graph = kdegraph.similarity_graph(X, sigma=sigma, seed=0)
         found = kdegraph.spectral_clustering(graph, 5, seed=0).labels
