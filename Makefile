@@ -57,7 +57,7 @@ build: $(VENV)/.ready-dev ## Build wheel and sdist into dist/
 
 screenshots: $(VENV)/.ready-dev ## Take new baselines for the screenshot tests: look at each before committing it
 	@scripts/browser.sh $(BIN)/python
-	$(BIN)/pytest -m browser -k "screenshot or in_jupyterlab" --update-screenshots
+	$(BIN)/pytest -m browser -k "screenshot or in_jupyterlab or phone or new_token" --update-screenshots
 
 recording: $(VENV)/.ready-dev ## Record the moving picture of the README
 	@scripts/browser.sh $(BIN)/python

@@ -1,5 +1,7 @@
 """The page that a visitor sees first."""
 
+from browser.saving import wait_for_address
+
 
 def test_the_first_page_proves_the_point_and_the_tour_can_be_left(explorer):
     page = explorer("")
@@ -16,8 +18,7 @@ def test_the_first_page_proves_the_point_and_the_tour_can_be_left(explorer):
     page.page.get_by_role("button", name="Leave", exact=True).click()
     tour.wait_for(state="hidden")
     page.settle()
-    page.page.reload()  # the address holds what was on the screen
-    page.expect_status("clumps: 2,000 points")
+    wait_for_address(page, "clumps")  # what was on the screen
 
 
 def test_a_page_shows_the_places_of_its_parts_until_it_is_built(chromium, explorer_server):
