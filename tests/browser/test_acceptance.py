@@ -24,7 +24,8 @@ def test_files_open_with_their_clusters(explorer, tmp_path):
         page.change(lambda file=file: open_file(page, tmp_path / file.name))
         check_number(file, page.status())
         check_clusters(file, known, save(page, "Table with clusters, CSV").path().read_bytes())
-        page.page.get_by_text(said).first.wait_for()
+        if said:
+            page.page.get_by_text(said).wait_for()
     check_photograph(page, tmp_path)
 
 

@@ -34,8 +34,7 @@ CELLS = (
     'explorer.views["spectrum"]',
     "explorer.n_clusters, explorer.sigma",
 )
-INSIDE = """import ipywidgets
-ipywidgets.VBox([ipywidgets.Label("Around it"), explorer.ipywidget()])"""
+INSIDE = 'import ipywidgets\nipywidgets.VBox([ipywidgets.Label("Around it"), explorer.ipywidget()])'
 CHOOSE_THEME = """theme =>
   jupyterapp.commands.execute("apputils:change-theme", {theme})"""
 SCREENSHOTS = ("moons", "light"), ("moons", "dark"), ("rows", "dark")  # plots, and wide tables
@@ -165,9 +164,9 @@ def _lowest_plot_is_below(page):
     return lower["y"] >= upper["y"] + upper["height"]
 
 
-def explore(open_notebook, folder, application=JUPYTERLAB):
-    """Run a notebook, wait for the explorer in it, and return its page."""
-    cells = [new_code_cell(source) for source in CELLS]
+def explore(open_notebook, folder, application=JUPYTERLAB, shown=CELLS[1]):
+    """Run a notebook, wait for the explorer that a cell has `shown`, and return its page."""
+    cells = [new_code_cell(source) for source in (CELLS[0], shown, *CELLS[2:])]
     nbformat.write(new_notebook(cells=cells), folder / "short.ipynb")
     page = open_notebook("short.ipynb", application)
     run_all(page)
@@ -187,10 +186,13 @@ def test_an_explorer_in_jupyterlab_and_after_it(
     explorer.upload_large(tmp_path)
 
 
-def test_keys_in_notebook_7_and_a_widget_in_other_widgets(open_notebook, folder):
-    page = explore(open_notebook, folder, NOTEBOOK_7)
+def test_keys_in_notebook_7_and_in_other_widgets(open_notebook, folder):
+    page = explore(open_notebook, folder, NOTEBOOK_7, INSIDE)
+    box = code_cell(page, 2).locator(".widget-vbox")
+    box.get_by_text("Around it").wait_for()
+    box.locator(".kg-status").filter(has_text="1,000 points in 2 dimensions").wait_for()
+    code_cell(page, 3).locator(".kg-kde-spectrum").wait_for()
     check_keys(page)
-    check_widget_in_other_widgets(page)
 
 
 def check_keys(page):
@@ -263,19 +265,6 @@ def check_screenshots(page, explorer, screenshot, subtests):
             show(explorer, view)
             explorer.expect_theme(theme)
             screenshot(place, name, hide=hidden(page))
-
-
-def check_widget_in_other_widgets(page):
-    """Show the explorer once more, in the new cell, within another widget."""
-    code_cell(page, 5).locator(".jp-InputArea-editor").click()
-    page.keyboard.insert_text(INSIDE)
-    page.keyboard.press("Control+Enter")
-    box = code_cell(page, 5).locator(".widget-vbox")
-    box.get_by_text("Around it").wait_for()
-    status = box.locator(".kg-status")
-    status.filter(has_text="1,000 points in 2 dimensions, 3 clusters").wait_for()
-    box.get_by_role("slider", name="Clusters k").press("ArrowRight")
-    status.filter(has_text=", 4 clusters").wait_for()
 
 
 def code_cell(page, number):
