@@ -76,7 +76,9 @@ def test_a_screenshot_of_a_window_whose_server_ends_with_it(
 def watch(port, chromium, screenshot, subtests, address):
     """See that the explorer is in the window, and close that; the browser ends with it."""
     wait_until(lambda: answers(port))
-    browser = chromium.browser_type.connect_over_cdp(f"http://127.0.0.1:{port}")
+    browser = chromium.browser_type.connect_over_cdp(
+        f"http://127.0.0.1:{port}", timeout=PATIENCE * 1000
+    )
     page = browser.contexts[0].pages[0]
     explorer = ExplorerPage(page)
     page.locator(".kg-headline b", has_text="/").wait_for(timeout=PATIENCE * 1000)
