@@ -35,7 +35,7 @@ explore: $(VENV)/.ready-explorer ## Serve the explorer (HOST=localhost PORT=5006
 test: $(VENV)/.ready-dev ## Run the whole suite, browser included (PYTEST_ARGS="-k name")
 	@scripts/browser.sh $(BIN)/python
 	$(BIN)/pytest -n auto $(BY_FILE) -m "not browser" $(PYTEST_ARGS)
-	$(BIN)/pytest -n 2 --dist loadgroup -m browser $(PYTEST_ARGS)
+	$(BIN)/pytest -n 2 --dist loadgroup -m browser tests/browser $(PYTEST_ARGS)
 
 # A process for each file: the library and the explorer.
 quick: $(VENV)/.ready-dev ## Test each layer once, without a browser: half a minute, after changes of kernels 90 s
@@ -59,7 +59,7 @@ build: $(VENV)/.ready-dev ## Build wheel and sdist into dist/
 
 screenshots: $(VENV)/.ready-dev ## Take new baselines for the screenshot tests: look at each before committing it
 	@scripts/browser.sh $(BIN)/python
-	$(BIN)/pytest -m browser -k "screenshot or in_jupyterlab" --update-screenshots
+	$(BIN)/pytest tests/browser -k "screenshot or in_jupyterlab or phone or new_token" --update-screenshots
 
 recording: $(VENV)/.ready-dev ## Record the moving picture of the README
 	@scripts/browser.sh $(BIN)/python

@@ -18,6 +18,9 @@ settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
 
+TOGETHER = "/test_jupyter.py", "/test_marimo.py", "/test_screenshots.py"
+
+
 def pytest_addoption(parser):
     parser.addoption(
         "--update-screenshots",
@@ -30,6 +33,7 @@ def pytest_addoption(parser):
 def pytest_xdist_make_scheduler(config, log):
     """With `--dist loadgroup`, a file whose tests share a slow server is for one process alone.
 
+    Files begin first, so that no long test is left for the end: that of all views is among them.
     The marker xdist_group has no effect in pytest 9.2 with pytest-xdist 3.8.
     """
     from xdist.scheduler import LoadGroupScheduling
@@ -37,7 +41,7 @@ def pytest_xdist_make_scheduler(config, log):
     class Scheduling(LoadGroupScheduling):
         def _split_scope(self, nodeid):
             file = nodeid.split("::")[0]
-            return file if file.endswith(("/test_jupyter.py", "/test_marimo.py")) else nodeid
+            return file if file.endswith(TOGETHER) else nodeid
 
     return Scheduling(config, log) if config.getvalue("dist") == "loadgroup" else None
 

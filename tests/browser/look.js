@@ -6,7 +6,14 @@ window.look = (() => {
     ...[root, ...root.querySelectorAll("*")]
       .flatMap(node => node.shadowRoot ? within(node.shadowRoot, selector) : []),
   ]
-  const part = selector => within(document, selector)[0]
+  // The first part that matches. A walk through the page takes long: a part is kept while it is there.
+  const parts = new Map()
+  const part = selector => {
+    const found = parts.get(selector)
+    if (!found?.isConnected || !found.matches(selector))
+      parts.set(selector, within(document, selector)[0])
+    return parts.get(selector)
+  }
   const shown = selector => part(selector)?.checkVisibility() ?? false
   const documents = () => window.Bokeh?.documents ?? []
   const figure = name => documents().map(doc => doc.get_model_by_name(name)).find(Boolean)

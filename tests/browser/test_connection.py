@@ -5,8 +5,8 @@ import time
 
 import panel as pn
 import pytest
-from browser.explorer_page import ExplorerPage
-from explorer_actions import TABLE
+from browser import axe
+from browser.explorer_page import FOCUSED, ExplorerPage
 from kdegraph_explorer.app import create_app
 from kdegraph_explorer.views import controls, widgets
 from panel.io import document as writing
@@ -14,6 +14,10 @@ from panel.io import unlocked
 from panel.io.state import set_curdoc
 
 BANNER = ".kg-connection"
+WORDS = "zoo.csv: 300 points"
+TABLE = "width,height\n" + "\n".join(
+    f"{x + i % 10 / 10},{y + i // 10 / 10}" for x, y in ((0, 0), (5, 0), (0, 5)) for i in range(100)
+)
 
 
 def end(process):
@@ -26,13 +30,19 @@ def end(process):
 UNREACHABLE = ("net::ERR_CONNECTION_REFUSED",)
 
 
-def test_a_page_outlives_its_server(server, new_page, tmp_path, monkeypatch):
-    monkeypatch.setenv("KDEGRAPH_MAX_KEPT_DAYS", "0")
+def test_a_page_and_its_file_outlive_their_server(server, new_page, tmp_path, monkeypatch):
+    """The file is found from another browser, too, until it is deleted."""
+    monkeypatch.setenv("KDEGRAPH_STATE_DIR", str(tmp_path / "state"))
+    (tmp_path / "zoo.csv").write_text(TABLE)
     process = server()
-    page = ExplorerPage(new_page(ignore=UNREACHABLE)).open(server.address)
-    page.change(lambda: page.set_slider("Clusters k", 2))
+    page = ExplorerPage(new_page(ignore=UNREACHABLE)).open(server.address + "?view=points")
+    page.choose_source("File")
+    page.upload(tmp_path / "zoo.csv")
+    page.expect_status(WORDS)
+    page.change(lambda: page.set_slider("Clusters k", 1))
     page.page.wait_for_function("() => location.search.includes('n_clusters=4')")
-    before = page.status()
+    groups, scores = clusters(page), page.lasting_scores()
+    assert len(set(groups)) == 4
     end(process)
     banner = page.page.get_by_role("alert").filter(has_text="has lost its server")
     banner.wait_for()
@@ -44,25 +54,48 @@ def test_a_page_outlives_its_server(server, new_page, tmp_path, monkeypatch):
     assert page.page.evaluate("() => document.activeElement === document.body")
     process = server()
     banner.wait_for(state="detached")
-    page.expect_status(before)
+    other = ExplorerPage(new_page()).open(page.page.url)  # as a second browser
+    for shown in (page, other):
+        shown.expect_status(WORDS)
+        assert (clusters(shown), shown.lasting_scores()) == (groups, scores)
+    other.page.close()
     assert page.page.get_by_role("slider", name="Clusters k").get_attribute("aria-valuenow") == "4"
     page.change(lambda: page.set_slider("Clusters k", 1))
+    check_deletion(page)
     # What the address cannot restore stays until it is given up.
-    path = tmp_path / "animals.csv"
-    path.write_bytes(TABLE)
-    page.choose_source("File")
-    page.upload(path)
-    page.expect_status("animals.csv: 40 points")
-    page.page.wait_for_function("() => location.search.includes('animals.csv')")
     end(process)
     banner.wait_for()
     server()
-    banner.filter(has_text="has not kept “animals.csv”").wait_for()
-    assert page.status().startswith("animals.csv: 40 points")
+    banner.filter(has_text="has not kept “zoo.csv”").wait_for()
+    assert page.status().startswith(WORDS)
     page.page.keyboard.press("Enter")  # “Load the page again”, which has the focus
     banner.wait_for(state="detached")
-    assert "the file 'animals.csv' is not on this server: choose it under Data" in page.error()
+    assert "the file 'zoo.csv' is not on this server: choose it under Data" in page.error()
     page.expect_status("2,000 points")
+
+
+def clusters(page):
+    """For each point the first one of its color; an earlier session may have chosen the colors."""
+    colors = page.colors()
+    return [colors.index(color) for color in colors]
+
+
+def check_deletion(page):
+    """Delete the file that is kept, by the keyboard."""
+    files = page.page.get_by_role("group").filter(has_text="Kept on the server: 1")
+    files.locator("summary").focus()
+    page.page.keyboard.press("Enter")
+    axe.load(page.page)
+    assert axe.serious(files.locator("..")) == []
+    for _ in range(3):  # the list, which scrolls, and “Open”
+        page.page.keyboard.press("Tab")
+        if page.page.evaluate(FOCUSED) == "Delete zoo.csv":
+            break
+    assert page.page.evaluate(FOCUSED) == "Delete zoo.csv"
+    page.page.keyboard.press("Enter")
+    files.wait_for(state="hidden")
+    page.page.get_by_text("The file is not kept, and lost with this page").wait_for()
+    assert axe.serious(page.page.locator(".kg-sidebar")) == []
 
 
 @pytest.fixture

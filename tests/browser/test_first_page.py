@@ -1,5 +1,7 @@
 """The page that a visitor sees first."""
 
+from browser.saving import wait_for_address
+
 
 def test_the_first_page_proves_the_point_and_the_tour_can_be_left(explorer):
     page = explorer("")
@@ -16,19 +18,15 @@ def test_the_first_page_proves_the_point_and_the_tour_can_be_left(explorer):
     page.page.get_by_role("button", name="Leave", exact=True).click()
     tour.wait_for(state="hidden")
     page.settle()
-    page.page.reload()  # the address holds what was on the screen
-    page.expect_status("clumps: 2,000 points")
+    wait_for_address(page, "clumps")  # what was on the screen
 
 
-def test_a_page_shows_the_places_of_its_parts_until_it_is_built(chromium, explorer_server):
-    address, _ = explorer_server
-    context = chromium.new_context(java_script_enabled=False)  # so that it is never built
-    page = context.new_page()
-    page.goto(address, wait_until="domcontentloaded")
+def test_a_page_shows_the_places_of_its_parts_until_it_is_built(new_page, explorer_server):
+    page = new_page(java_script_enabled=False)  # so that it is never built
+    page.goto(explorer_server[0], wait_until="domcontentloaded")
     skeleton = page.get_by_role("status", name="The explorer is being opened")
     skeleton.filter(has_text="kdegraph explorer").wait_for()
     boxes = [place.bounding_box() for place in skeleton.locator("main i").all()]
-    context.close()
     assert len(boxes) == 6
     assert all(box["height"] > 80 for box in boxes)
     assert max(box["x"] + box["width"] for box in boxes) > 1_200  # of 1,280

@@ -23,6 +23,11 @@ FOUND = f"""() => {{
   }}
 }}"""
 COUNTS = dict.fromkeys(("markdown", "frames", "links", "icons"), 0)
+# Several texts in one message, which has to be short.
+JOINED = [
+    " ".join(TEXTS[name] for name in names.split())
+    for names in ("style image frame", "markdown link", "vector script", "attribute icon tex")
+]
 NOTHING = {"ran": False, "elements": [], "hidden": False, **COUNTS}
 
 
@@ -41,25 +46,14 @@ def session_of(page, folder):
     return json.loads((folder / "session.json").read_text())
 
 
-def refused_address(explorer_server, page, query):
-    """Open the explorer with an address that cannot be; returns what it says."""
-    page.page.goto(f"{explorer_server[0]}?{query}")
-    page.expect_status("points in")
-    said = page.error("What the address of the page asks for cannot be restored")
-    check(page, said)
-    return said
-
-
 def test_addresses_that_cannot_be_restored(explorer_server, new_page, clean_log):
     page = ExplorerPage(new_page())
-    assert "sigma cannot be -3" in refused_address(explorer_server, page, "sigma=-3")
-    cases = [
-        (" ".join(TEXTS[name] for name in names), "sigma={}")
-        for names in (("style", "image", "frame"), ("markdown", "link"))
-    ]
-    for text, query in (*cases, (TEXTS["image"], "{}=1"), (TEXTS["image"], "source={}")):
-        said = refused_address(explorer_server, page, query.format(quote(text)))
+    for text, query in zip(JOINED[:2], ("sigma={}", "{}=1"), strict=True):
+        page.page.goto(f"{explorer_server[0]}?{query.format(quote(text))}")
+        page.expect_status("points in")
+        said = page.error("What the address of the page asks for cannot be restored")
         assert repr(text) in said
+        check(page, said)
 
 
 def test_files_and_session_files(explorer, tmp_path):
@@ -118,7 +112,7 @@ def check_message_about_a_cell(page, tmp_path):
 def check_session_files(page, tmp_path):
     values = session_of(page, tmp_path)
     file, text = values["data"]["file"], TEXTS["image"]
-    changes = [({"choices": {"sigma": text}}, repr(text)) for text in TEXTS.values()]
+    changes = [({"choices": {"sigma": text}}, repr(text)) for text in JOINED]
     changes += [({name: text}, repr(text)) for name in ("source", "version", "choices")]
     changes += [({"choices": {text: 1}}, repr(text))]
     for changed, said in (
@@ -156,30 +150,34 @@ CONNECT = """url => new Promise(done => {
 })"""
 
 
-def test_policy_stops_what_gets_into_the_page_all_the_same(explorer_server, new_page):
-    page = ExplorerPage(new_page(ignore=["Content Security Policy"])).open(explorer_server[0])
-    page.page.evaluate(RUN, list(TEXTS.values()))
-    page.page.wait_for_timeout(1000)
-    found = page.page.evaluate(FOUND)
-    assert found["elements"]  # it did get in
-    assert not found["ran"]
-    assert page.page.evaluate("document.baseURI").startswith(explorer_server[0])
-    for url in ("http://example.org/", "ws://example.org/", "http://localhost:1/"):
-        assert page.page.evaluate(CONNECT, url) == "refused", url
-
-
-def test_command_serves_the_explorer_under_the_policy_and_in_frames(serve, new_page, tmp_path):
+def test_command_serves_the_explorer_under_a_policy_and_in_frames(serve, new_page, tmp_path):
     command = [sys.executable, "-m", "kdegraph", "explore", "--no-browser", "--port", "{port}"]
     address, _ = serve(command)
-    page = new_page()
+    page, refused = new_page(ignore=["Content Security Policy"]), []
+    page.on("console", lambda message: refused.append(message.text))
     with page.expect_response(address) as response:
         explorer = ExplorerPage(page).open(address)
     assert "frame-ancestors 'self'" in response.value.headers["content-security-policy"]
     assert page.locator("meta[http-equiv=Content-Security-Policy]").count() == 1
     for view in ("Rounds", "Compare", "Graphs"):
         explorer.open_view(view)
+    assert not [text for text in refused if "Content Security Policy" in text]
+    check_policy(page, address)
     frame = f"<iframe src='{address}' width=1200 height=700></iframe>"
     (tmp_path / "frame.html").write_text(f"<!doctype html><title>Frame</title>{frame}")
     other = [sys.executable, "-m", "http.server", "{port}", "--directory", str(tmp_path)]
+    page = new_page()
     page.goto(serve(other, path="/frame.html")[0])
     page.frame_locator("iframe").locator(".kg-status").filter(has_text="points in").wait_for()
+
+
+def check_policy(page, address):
+    """The policy stops what gets into the page all the same."""
+    page.evaluate(RUN, list(TEXTS.values()))
+    page.wait_for_timeout(1000)
+    found = page.evaluate(FOUND)
+    assert found["elements"]  # it did get in
+    assert not found["ran"]
+    assert page.evaluate("document.baseURI").startswith(address)
+    for url in ("http://example.org/", "ws://example.org/", "http://localhost:1/"):
+        assert page.evaluate(CONNECT, url) == "refused", url

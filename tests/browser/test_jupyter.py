@@ -34,9 +34,10 @@ CELLS = (
     'explorer.views["spectrum"]',
     "explorer.n_clusters, explorer.sigma",
 )
+INSIDE = 'import ipywidgets\nipywidgets.VBox([ipywidgets.Label("Around it"), explorer.ipywidget()])'
 CHOOSE_THEME = """theme =>
   jupyterapp.commands.execute("apputils:change-theme", {theme})"""
-VIEWS = ("moons", "why", "rows")  # plots, a table and text in one, and wide tables
+SCREENSHOTS = ("moons", "light"), ("moons", "dark"), ("rows", "dark")  # plots, and wide tables
 MAX_SAVED = 1_000_000  # bytes of a saved notebook
 SHOWN_PICTURE = "img.kg-snapshot:visible"
 
@@ -131,12 +132,12 @@ def test_explorer_in_jupyterlab(open_notebook):
     assert plot["y"] - header["y"] < 120  # the bar is as low as on a page
     undo = page.locator(".kg-undo button").first
     assert undo.inner_text().strip() == ""  # an icon, and not the name of one
-    explorer.change(lambda: explorer.set_slider("Kernel width σ", -60))
+    explorer.change(lambda: explorer.set_slider("Kernel width σ", -10))
     explorer.set_slider("Clusters k", 2)
     explorer.expect_status(", 4 clusters")
     code_cell(page, 4).locator(".jp-InputArea-editor").click()
     page.keyboard.press("Control+Enter")
-    expect_output(page, 4, "sigma 0.0251")
+    expect_output(page, 4, "sigma 0.0794")
     sizes = re.search(r"\[(.*)\]", output_of(page, 4)).group(1).split(", ")
     assert len(sizes) == 4
     expected = sorted(map(int, sizes))  # a notebook does not say when it has drawn
@@ -163,11 +164,11 @@ def _lowest_plot_is_below(page):
     return lower["y"] >= upper["y"] + upper["height"]
 
 
-def explore(open_notebook, folder, application=JUPYTERLAB, name="short.ipynb", sources=CELLS):
-    """Run a notebook, wait for the explorer in it, and return its page."""
-    cells = [new_code_cell(source) for source in sources]
-    nbformat.write(new_notebook(cells=cells), folder / name)
-    page = open_notebook(name, application)
+def explore(open_notebook, folder, application=JUPYTERLAB, shown=CELLS[1]):
+    """Run a notebook, wait for the explorer that a cell has `shown`, and return its page."""
+    cells = [new_code_cell(source) for source in (CELLS[0], shown, *CELLS[2:])]
+    nbformat.write(new_notebook(cells=cells), folder / "short.ipynb")
+    page = open_notebook("short.ipynb", application)
     run_all(page)
     page.locator(".kg-status").filter(has_text="points in").wait_for()
     return page
@@ -179,16 +180,19 @@ def test_an_explorer_in_jupyterlab_and_after_it(
     page = explore(open_notebook, folder)
     explorer = ExplorerPage(page, notebook=True).settle()
     check_screenshots(page, explorer, screenshot, subtests)
-    page.evaluate(CHOOSE_THEME, "JupyterLab Light")
-    explorer.expect_theme("light")
     show(explorer, "moons")
     check_keys(page)
     check_the_picture_outlives_its_kernel(page, open_notebook, folder, lab, tmp_path)
     explorer.upload_large(tmp_path)
 
 
-def test_keys_in_notebook_7(open_notebook, folder):
-    check_keys(explore(open_notebook, folder, NOTEBOOK_7))
+def test_keys_in_notebook_7_and_in_other_widgets(open_notebook, folder):
+    page = explore(open_notebook, folder, NOTEBOOK_7, INSIDE)
+    box = code_cell(page, 2).locator(".widget-vbox")
+    box.get_by_text("Around it").wait_for()
+    box.locator(".kg-status").filter(has_text="1,000 points in 2 dimensions").wait_for()
+    code_cell(page, 3).locator(".kg-kde-spectrum").wait_for()
+    check_keys(page)
 
 
 def check_keys(page):
@@ -254,28 +258,13 @@ def check_the_picture_outlives_its_kernel(page, open_notebook, folder, lab, tmp_
 
 def check_screenshots(page, explorer, screenshot, subtests):
     place = code_cell(page, 2).locator(".kg-explorer")
-    for theme in ("light", "dark"):
-        page.evaluate(CHOOSE_THEME, f"JupyterLab {theme.capitalize()}")
-        explorer.expect_theme(theme)
-        for view in VIEWS:
-            name = f"{view}-jupyterlab-{theme}"
-            with subtests.test(name):
-                show(explorer, view)
-                explorer.expect_theme(theme)
-                screenshot(place, name, hide=hidden(page))
-
-
-def test_the_widget_is_a_part_of_other_widgets(open_notebook, folder):
-    inside = (
-        'import ipywidgets\nipywidgets.VBox([ipywidgets.Label("Around it"), explorer.ipywidget()])'
-    )
-    page = explore(open_notebook, folder, name="inside.ipynb", sources=(CELLS[0], inside))
-    box = code_cell(page, 2).locator(".widget-vbox")
-    box.get_by_text("Around it").wait_for()
-    box.locator(".kg-status").filter(has_text="1,000 points in 2 dimensions").wait_for()
-    explorer = ExplorerPage(page, notebook=True).settle()
-    explorer.set_slider("Clusters k", 1)
-    explorer.expect_status(", 3 clusters")
+    for view, theme in SCREENSHOTS:
+        name = f"{view}-jupyterlab-{theme}"
+        with subtests.test(name):
+            page.evaluate(CHOOSE_THEME, f"JupyterLab {theme.capitalize()}")
+            show(explorer, view)
+            explorer.expect_theme(theme)
+            screenshot(place, name, hide=hidden(page))
 
 
 def code_cell(page, number):

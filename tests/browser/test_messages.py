@@ -3,7 +3,6 @@
 import re
 import sys
 
-import pytest
 from browser.explorer_page import ExplorerPage
 from browser.saving import seen, wait_for_address
 
@@ -116,34 +115,19 @@ def test_keys_before_the_first_result_change_nothing(new_page, clean_log, explor
     assert page.get_by_label("σ typed").input_value() == "0.1"
 
 
-@pytest.fixture
-def open_file(serve, new_page):
-    """Opens the explorer in a new process that serves a file; before a part of the page is loaded,
-    ``meanwhile(page)`` is called. Returns the explorer's page and the path of the server's log.
-    """
-
-    def open(path, meanwhile):
-        command = [sys.executable, "-m", "panel", "serve", "apps/explorer.py", "--port", "{port}"]
-        address, log = serve([*command, "--args", str(path)], path="/explorer")
-        page = new_page()
-
-        def hold(route):
-            meanwhile(page)
-            route.continue_()
-
-        page.route(SCRIPT, hold)
-        page.goto(address)
-        return ExplorerPage(page), log
-
-    return open
-
-
-def test_a_file_waits_for_a_page_that_loads_slowly_and_is_there_again(
-    open_file, new_page, tmp_path
-):
+def test_a_file_waits_for_a_page_that_loads_slowly_and_is_there_again(serve, new_page, tmp_path):
     path = tmp_path / "two.csv"
     path.write_text(TABLE)
-    page, log = open_file(path, lambda page: page.wait_for_timeout(10_000))
+    command = [sys.executable, "-m", "panel", "serve", "apps/explorer.py", "--port", "{port}"]
+    address, log = serve([*command, "--args", str(path)], path="/explorer")
+    page = ExplorerPage(new_page())
+
+    def hold(route):
+        page.page.wait_for_timeout(10_000)
+        route.continue_()
+
+    page.page.route(SCRIPT, hold)
+    page.page.goto(address)
     page.expect_status("two.csv: 30 points in 2 dimensions")
     assert page.page.get_by_role("button", name="Undo the").is_disabled()
     perplexity = page.page.get_by_role("slider", name="Perplexity").get_attribute("aria-valuenow")
@@ -161,19 +145,4 @@ def test_a_file_waits_for_a_page_that_loads_slowly_and_is_there_again(
     page.page.reload()
     page.expect_status("points in")
     assert seen(page) == before
-    other = new_page()
-    other.goto(page.page.url.replace("two.csv", "plants.csv"))
-    words = "the file 'plants.csv' cannot be part of an address"
-    other.locator(".kg-error", has_text=words).wait_for()
-    other.locator(".kg-status", has_text="two.csv").wait_for()
     assert "ERROR" not in log.read_text()
-
-
-def test_a_file_that_cannot_be_read_is_named_in_the_page(open_file):
-    page, _ = open_file("nowhere.csv", lambda page: None)
-    assert "the file 'nowhere.csv' cannot be read: No such file" in page.error()
-    assert page.status() == "No data"
-    assert page.page.locator(".kg-cancel").is_hidden()
-    page.choose_source("Generated points")
-    page.expect_status("2,000 points")
-    assert not page.has_error()

@@ -9,6 +9,29 @@ EDGES = """([outer, inner]) => look.within(document, outer).flatMap(host =>
 PARTS = (".kg-scores", "table"), (".kg-tabs", "button"), (".kg-color", "*"), (".kg-toolbar", "*")
 RANGE = "name => { const {x_range} = look.figure(name); return x_range.end - x_range.start }"
 PLOT = "KDE graph: points and edges"
+# How often the page is laid out for several changes: at once, and in the frames that follow.
+LAYOUTS = """async () => {
+  const root = [...Bokeh.index.roots].find(view => view.model.type.endsWith("ReactComponent"))
+  const views = ["KDE graph: points and edges", "KDE graph: eigenvalues"]
+    .map(name => Bokeh.index.find_one(look.figure(name)))
+  const frames = async () => {
+    for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame)
+  }
+  await frames()
+  const counts = {styles: 0, sizes: 0}
+  const [update, compute] = [root.update_layout, root.compute_layout]
+  root.update_layout = () => { counts.styles += 1; update.call(root) }
+  root.compute_layout = () => { counts.sizes += 1; compute.call(root) }
+  for (const view of views) {
+    view.invalidate_layout()
+    view._after_resize()
+  }
+  const at_once = {...counts}
+  await frames()
+  root.update_layout = update
+  root.compute_layout = compute
+  return [at_once, counts]
+}"""
 
 
 def test_views_fit_into_narrow_windows(first_view):
@@ -104,3 +127,9 @@ def test_one_sign_explains_the_controls_of_a_group(first_view):
     assert "Perplexity" not in popover.inner_text()  # not offered at present
     page.keyboard.press("Escape")
     popover.wait_for(state="detached")
+
+
+def test_the_page_is_laid_out_once_for_many_changes(first_view):
+    at_once, later = first_view.page.evaluate(LAYOUTS)
+    assert at_once == {"styles": 0, "sizes": 0}
+    assert later == {"styles": 1, "sizes": 1}

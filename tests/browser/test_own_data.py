@@ -58,17 +58,17 @@ def test_many_columns_are_chosen_scaled_and_read(explorer, tmp_path):
     rows.first.click()
     own_data.until(lambda: "1 selected" in page.locator(".rows .status").inner_text(), "a click")
     assert rows.first.locator("td").first.inner_text() == "40"
+    check_units(own_data, tmp_path)
 
 
-def test_a_table_of_different_units_is_standardized_until_one_click(explorer, tmp_path):
+def check_units(found, folder):
+    """A table of different units is standardized until one click."""
     rng = np.random.default_rng(0)
     rows = np.column_stack(
         [rng.normal(size=60) + 5 * (np.arange(60) % 2), rng.normal(9e3, 900, 60)]
     )
-    np.savetxt(tmp_path / "units.csv", rows, delimiter=",", header="width,price", comments="")
-    found = explorer()
-    found.choose_source("File")
-    found.change(lambda: (found.upload(tmp_path / "units.csv"), found.expect_status("units.csv")))
+    np.savetxt(folder / "units.csv", rows, delimiter=",", header="width,price", comments="")
+    found.change(lambda: (found.upload(folder / "units.csv"), found.expect_status("units.csv")))
     page = found.page
     page.get_by_text("All columns are standardized, so that each counts").wait_for()
     every = page.get_by_role("button", name="Standardize all")

@@ -1,21 +1,18 @@
-"""Screenshots of all views, and their accessibility problems by axe-core.
+"""Screenshots of all views, their accessibility problems by axe-core, and their plots as pictures
+and as tables.
 
-Each view is opened once for both, as that takes long.
+Each view is opened once for all of these, as that takes long.
 """
 
-from itertools import pairwise
+import xml.etree.ElementTree as ElementTree
 
 import numpy as np
-import pytest
 from browser import axe
+from browser.saving import MENU, menu_item, picture_of
 from browser.screenshots import BASELINES, compare
 from kdegraph_explorer.drawing.palette import CLUSTER_COLORS, rgb
 from PIL import Image
 
-CARDS = """cards => cards
-  .filter(card => card.checkVisibility())
-  .map(card => card.getBoundingClientRect())
-  .map(({left, right, top, bottom}) => ({left, right, top, bottom}))"""
 ALL_ROUNDS = """([name, rounds]) =>
   look.columns(name, "error").some(errors => errors.length === rounds)"""
 EDGES = """names => names.every(name =>
@@ -59,7 +56,8 @@ VIEWS = {
     "rows": ("Rows", lambda page: page.locator(".kg-rows tbody tr").first.wait_for()),
 }
 README = {"moons-light": "explorer", "rounds-dark": "rounds"}  # with the numbers in them
-COMPACT, PHONE = {"width": 1000, "height": 672}, {"width": 390, "height": 844}
+COMPACT = {"width": 1000, "height": 672}
+N_PLOTS = 5 + 4 + 2 + 3 + 3 + 3 + 5 + 3 + 1  # of all views
 
 
 def hidden(page):
@@ -70,52 +68,72 @@ def hidden(page):
     ]
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_screenshots_of_views(explorer, screenshot, theme, pytestconfig, subtests):
-    explorer = explorer(color_scheme=theme)
-    axe.load(explorer.page)
-    main, rule = explorer.page.locator(".kg-main"), None if theme == "light" else axe.COLORS
-    for view in VIEWS:
-        name = f"{view}-{theme}"
+def test_views_in_light_and_small_in_dark(explorer, screenshot, pytestconfig, subtests, tmp_path):
+    """Sizes do not depend on colors: large in both themes are the pictures of the README alone."""
+    explorer = explorer(color_scheme="light")
+    page, main, n_plots = explorer.page, explorer.page.locator(".kg-main"), 0
+
+    def check(name, rule=None):
+        """Compare the view in the name of a screenshot with that, and check it by axe-core."""
         with subtests.test(name):
-            show(explorer, view)
+            show(explorer, name.split("-")[0])
             assert axe.serious(main, rule) == []
-            screenshot(explorer.page, name, hide=hidden(explorer.page))
-            if name in README and pytestconfig.getoption("--update-screenshots"):
-                explorer.page.screenshot(
-                    path=pytestconfig.rootpath / "docs" / f"{README[name]}.png",
-                    animations="disabled",
-                    caret="hide",
-                )
-    if theme == "light":  # sizes do not depend on colors
-        explorer.page.set_viewport_size(COMPACT)
-        for view in VIEWS:
-            name = f"{view}-compact-light"
-            with subtests.test(name):
-                show(explorer, view)
-                screenshot(explorer.page, name, hide=hidden(explorer.page))
+            screenshot(page, name, hide=hidden(page))
+        if name in README and pytestconfig.getoption("--update-screenshots"):
+            path = pytestconfig.rootpath / "docs" / f"{README[name]}.png"
+            page.screenshot(path=path, animations="disabled", caret="hide")
 
-
-def test_screenshots_on_a_phone(explorer, screenshot, subtests):
-    explorer = explorer(color_scheme="dark", viewport=PHONE, has_touch=True)
+    axe.load(page)
     for view in VIEWS:
-        name = f"{view}-phone-dark"
-        with subtests.test(name):
-            show(explorer, view)
-            check_cards_on_a_phone(explorer.page)
-            screenshot(explorer.page, name, hide=hidden(explorer.page))
+        check(f"{view}-light")
+    page.emulate_media(color_scheme="dark")
+    explorer.expect_theme("dark")
+    for view in ("moons", "rounds"):
+        check(f"{view}-dark", axe.COLORS)
+    page.set_viewport_size(COMPACT)
+    for view in VIEWS:
+        check(f"{view}-compact-dark", axe.COLORS)
+        with subtests.test(f"plots of {view}"):
+            n_plots += check_plots(explorer, tmp_path)
+    assert n_plots == N_PLOTS
 
 
-def check_cards_on_a_phone(page):
-    """Cards lie one below the other, none is cut off, and nothing is wider than the page."""
-    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
-    cards = page.locator(".kg-main .kg-card").evaluate_all(CARDS)
-    assert len(cards) >= 2
-    for card in cards:
-        assert card["left"] >= 0
-        assert card["right"] <= PHONE["width"]
-        assert card["bottom"] - card["top"] > 150
-    assert all(above["bottom"] <= below["top"] for above, below in pairwise(cards)), cards
+def check_plots(explorer, folder):
+    """Save each plot of a view as a picture, and read it as a table; return the number of plots."""
+    menus = explorer.page.locator(".kg-main button.more:visible").evaluate_all(
+        "menus => menus.map(menu => menu.ariaLabel)"
+    )
+    titles = [menu.removesuffix(MENU) for menu in menus]
+    if "KDE graph" not in titles:  # the spectra of the view Graphs are below other views, too
+        titles = [title for title in titles if not title.startswith("Eigenvalues, ")]
+    for title in titles:
+        check_picture(explorer, title, folder)
+        check_table(explorer, title)
+    return len(titles)
+
+
+def check_picture(page, title, folder):
+    picture_of(page, title, "Save as PNG").save_as(folder / "plot.png")
+    with Image.open(folder / "plot.png") as file:
+        picture = file.convert("RGBA")
+    assert picture.getextrema()[3] == (255, 255), title  # nothing shines through
+    assert len(picture.getcolors(picture.width * picture.height)) > 20, title
+    picture_of(page, title, "Save as SVG").save_as(folder / "plot.svg")
+    root = ElementTree.parse(folder / "plot.svg").getroot()
+    assert root.tag.endswith("svg"), title
+    assert len(list(root.iter())) > 20, title
+
+
+def check_table(page, title):
+    table = page.page.locator(".kg-table:visible")
+    menu_item(page, title, "Show as a table").click()
+    table.locator("p").first.wait_for()
+    assert (
+        table.locator("tbody tr").count() > 0
+        or "Nothing has been measured yet." in table.locator("p").inner_text()
+    ), title
+    menu_item(page, title, "Show the plot").click()
+    table.wait_for(state="hidden")
 
 
 def test_another_color_of_a_cluster_is_seen(tmp_path):

@@ -10,6 +10,7 @@ from files import png_header
 from kdegraph import datasets
 from kdegraph_explorer.sources.generators import Generators
 from kdegraph_explorer.uploads import StoredFile
+from kdegraph_explorer.views.status import Status
 from PIL import Image
 
 TABLE = b"width,height,kind,weight\n1,2,ant,3\n2,3,bee,4\n3,1,ant,5\n8,9,bee,6\n"
@@ -64,6 +65,8 @@ def test_a_file_that_does_not_exist_is_an_error_until_it_does(sessions, tmp_path
         f"the file {str(path)!r} cannot be read: No such file or directory; "
         "under Data, choose another file or another source"
     )
+    assert Status(session).sentence() == "No data"
+    assert not any(job.busy for job in session.jobs)
     path.write_bytes(TABLE)
     session.retry()
     session.wait(PATIENCE)

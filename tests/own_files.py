@@ -1,10 +1,42 @@
 """Write files as users have them; each function returns the known class of every row."""
 
 import csv
+import io
+import re
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
+import pyarrow.csv
 from PIL import Image
 from sklearn import datasets
+from sklearn.metrics import adjusted_rand_score
+
+
+class File(NamedTuple):
+    """A file, what the explorer finds in it, and how well that agrees with the known classes."""
+
+    name: str
+    write: Callable
+    n_clusters: int | None  # None if the explorer says that its number may be wrong
+    agreement: float  # at least
+
+
+def check_number(file, status):
+    """Check the number of clusters in the line of the status."""
+    number = re.search(r", ([0-9]+) clusters? \(automatic, (low )?confidence", status)
+    assert number, status
+    unsure = number.group(2) is not None
+    assert unsure if file.n_clusters is None else int(number.group(1)) == file.n_clusters, status
+
+
+def check_clusters(file, known, table):
+    """Compare the clusters in a saved table with the known classes of a file."""
+    column = pyarrow.csv.read_csv(io.BytesIO(table))["cluster"]
+    found = np.array(column.to_pylist(), dtype=np.float64)
+    explored = ~np.isnan(found)
+    agreement = adjusted_rand_score(known[explored], found[explored])
+    assert agreement >= file.agreement, (file.name, agreement)
 
 
 def write(path, names, *columns, delimiter=","):
