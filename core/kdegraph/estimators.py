@@ -166,7 +166,8 @@ class KDESpectralClustering(
     `conductances_` those of `labels_` in it.
 
     Identical points have the same label; where they are at no more places than there are clusters,
-    each place is one.
+    each place is one. Of a Dask array one graph is made, at the most stable scale: there is no
+    vote, and identical points may have different labels.
 
     Of more than 4,000 points, a random sample of 4,000 decides about the scale, and two to six
     replicates of all points vote about the labels. The cost is that of all these graphs and their
