@@ -109,7 +109,8 @@ def put(part, place, value):
     if isinstance(part[place], list):  # of LIL
         part[place] = [value] * len(part[place])
     else:
-        part[place] = abs(value) if part.dtype.kind == "u" else value
+        value = abs(value) if part.dtype.kind == "u" else value
+        part[place] = np.array(value).astype(part.dtype)  # 2**31 - 1 is -1 among 8-bit numbers
     return part
 
 
