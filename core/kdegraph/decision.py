@@ -281,12 +281,13 @@ def _check_memory(points, settings):
     take about 2,000 bytes for a point.
     """
     n, n_rounds = len(points), settings.graph.get("n_rounds")
-    n_rounds = n_rounds if isinstance(n_rounds, int) else LOCAL_ROUNDS
-    from_lists = draws_from_lists(points, settings.graph.get("sampler", "auto"), True)
+    n_rounds = n_rounds if isinstance(n_rounds, (int, np.integer)) else LOCAL_ROUNDS
+    sampler = settings.graph.get("sampler", "auto")
+    if draws_from_lists(points, sampler, True):
+        sampler = "mixture"
     n_vectors = 2 * settings.n_clusters
     check_memory(
-        graph_bytes(n, n_rounds, "mixture" if from_lists else "near")
-        + n * (2000 + 16 * (n_vectors + block_width(n_vectors))),
+        graph_bytes(n, n_rounds, sampler) + n * (2000 + 16 * (n_vectors + block_width(n_vectors))),
         f"clusters of {n:,} points by several graphs need",
         "use fewer n_rounds or n_clusters, fewer points, or a Dask array",
     )

@@ -139,7 +139,7 @@ _OPTIONS = (
         "--deadline",
         type=POSITIVE,
         metavar="SECONDS",
-        help="Give up after this time, with status 1; nothing is written then.",
+        help="Give up after this time, with status 1, and leave the file of -o as it is.",
     ),
     click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors."),
 )
