@@ -21,8 +21,14 @@ from kdegraph.graph_parameters import Scale
 from kdegraph.manual import explained
 from kdegraph.metrics import points_of
 from kdegraph.principal import PrincipalComponents
+from kdegraph.runtime.memory import check_memory
 from kdegraph.runtime.progress import StageTimer, held_progress, responsive
+from kdegraph.sampled_graph.sample import graph_bytes
+from kdegraph.sampling.choice import draws_from_lists
+from kdegraph.sampling.rounds import LOCAL_ROUNDS
+from kdegraph.spectral.solver.iteration import block_width
 from kdegraph.stability import (
+    MAX_COMPARED,
     N_REPLICATES,
     affordable_replicates,
     compare,
@@ -234,6 +240,8 @@ def decide(
         scale = Scale(pixel_sigma(points), perplexity)
         found = _one_graph(scale, whole, settings, seed, stages)
     else:
+        if lazily is None and len(points) > MAX_COMPARED:
+            _check_memory(points, settings)
         compared = _compare_scales(points, settings, seed, perplexity, stages)
         if lazily is None:
             found = _vote(points, compared, settings, seed, stages)
@@ -265,6 +273,25 @@ def _with_number(points, settings, seed, stages):
         progress=held_progress(stages.progress, 0.0),
     )
     return settings._replace(n_clusters=int(number)), number
+
+
+def _check_memory(points, settings):
+    """Raise a MemoryError before scales are compared if the replicates of all points do not fit.
+
+    One graph is kept while the next one is made and clustered. Trees, coarse graphs and the like
+    take about 2,000 bytes for a point.
+    """
+    n, n_rounds = len(points), settings.graph.get("n_rounds")
+    n_rounds = n_rounds if isinstance(n_rounds, (int, np.integer)) else LOCAL_ROUNDS
+    sampler = settings.graph.get("sampler", "auto")
+    if draws_from_lists(points, sampler, True):
+        sampler = "mixture"
+    n_vectors = 2 * settings.n_clusters
+    check_memory(
+        graph_bytes(n, n_rounds, sampler) + n * (2000 + 16 * (n_vectors + block_width(n_vectors))),
+        f"clusters of {n:,} points by several graphs need",
+        "use fewer n_rounds or n_clusters, fewer points, or a Dask array",
+    )
 
 
 def _one_graph(scale, whole, settings, seed, stages):

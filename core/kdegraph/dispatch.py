@@ -267,7 +267,9 @@ def spectral_clustering(
         check_choice(
             embedding, "embedding", ("soft", "softer", "degree", "row", "plain", "layout")
         ),
-        assign_labels and check_choice(assign_labels, "assign_labels", ("kmeans", "cluster_qr")),
+        None
+        if assign_labels is None
+        else check_choice(assign_labels, "assign_labels", ("kmeans", "cluster_qr")),
         check_count(n_init, "n_init"),
         0 if seed is None else check_seed(seed),
     )

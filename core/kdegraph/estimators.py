@@ -1,5 +1,6 @@
 """Spectral clustering of points as a scikit-learn estimator."""
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -30,7 +31,7 @@ from kdegraph.eigengap import Bounds
 from kdegraph.graph_parameters import ESTIMATOR_PARAMETERS, Scale
 from kdegraph.metrics import points_of
 from kdegraph.precomputed import AFFINITIES, rows_of, shares, weights_of
-from kdegraph.runtime.progress import StageLines
+from kdegraph.runtime.progress import StageLines, all_or_nothing
 from kdegraph.runtime.threads import within_n_jobs
 from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.scaled_kernel import new_bandwidths
@@ -166,7 +167,8 @@ class KDESpectralClustering(
     `conductances_` those of `labels_` in it.
 
     Identical points have the same label; where they are at no more places than there are clusters,
-    each place is one.
+    each place is one. Of a Dask array one graph is made, at the most stable scale: there is no
+    vote, and identical points may have different labels.
 
     Of more than 4,000 points, a random sample of 4,000 decides about the scale, and two to six
     replicates of all points vote about the labels. The cost is that of all these graphs and their
@@ -263,8 +265,14 @@ class KDESpectralClustering(
         self.verbose = verbose
 
     @within_n_jobs
+    @all_or_nothing
     def fit(
-        self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None
+        self,
+        X: ArrayLike,
+        y: None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        progress: Callable[[str, float], object] | None = None,
     ) -> "KDESpectralClustering":
         """Cluster the points.
 
@@ -282,6 +290,9 @@ class KDESpectralClustering(
             principal components, the sizes of connected components, the layout and the votes are
             those of the points alone. Refused for Dask arrays, the samplers "recursive" and
             "rejection", and weights of a graph that are precomputed.
+        progress : callable, optional
+            Called as ``progress(stage, fraction)``; raising `Cancelled` there, or a `Deadline`,
+            stops the computation, and the estimator is as it was before.
 
         Returns
         -------
@@ -300,6 +311,7 @@ class KDESpectralClustering(
             For what `diagnose` finds, except for Dask arrays, and for what look like distances
             where weights are expected.
         """
+        progress = StageLines(progress) if self.verbose else progress
         self._lazy = hasattr(X, "__dask_graph__")
         seed = seed_of(self.random_state)
         if self._lazy and sample_weight is not None:
@@ -311,11 +323,12 @@ class KDESpectralClustering(
                 check_count(self.n_clusters, "n_clusters", maximum=len(points), reason=reason)
             if self.noise is not None:
                 check_noise(self.noise, points, one_graph=self._lazy or self.sigma is not None)
-            found = self._decide(points, seed, check_sample_weight(sample_weight, len(points)))
+            weight = check_sample_weight(sample_weight, len(points))
+            found = self._decide(points, seed, weight, progress)
             self._points = points if self._lazy else points.copy()
             self.sigma_, self.affinity_matrix_ = found.graph.sigma, found.graph.adjacency
         else:
-            found = self._cluster_precomputed(X, seed, sample_weight)
+            found = self._cluster_precomputed(X, seed, sample_weight, progress)
         self.graph_, self._scale, self._components = found.graph, found.scale, found.components
         if self.affinity == "kernel" and not self._lazy:
             warn_of(
@@ -352,7 +365,7 @@ class KDESpectralClustering(
         validate_data(self, X, skip_check_array=True)  # the number of features
         return mapped_points(X)
 
-    def _cluster_precomputed(self, X, seed, sample_weight):
+    def _cluster_precomputed(self, X, seed, sample_weight, progress):
         """Return the clusters of a matrix of weights or distances."""
         if self.noise is not None:
             check_noise(self.noise, None, one_graph=True)
@@ -360,7 +373,7 @@ class KDESpectralClustering(
         graph, self._distances = weights_of(
             X, self.affinity, scale, self.kernel, self.alpha, sample_weight
         )
-        found = cluster_graph(graph, scale, self._settings(), seed, self._progress())
+        found = cluster_graph(graph, scale, self._settings(), seed, progress)
         self.sigma_ = None if self._distances is None else self._distances.sigma
         self.affinity_matrix_ = scipy.sparse.csr_array(graph_parts(graph).adjacency)
         self.n_features_in_ = len(found.clusters.labels)
@@ -377,11 +390,11 @@ class KDESpectralClustering(
             Bounds.checked(self.min_clusters, self.max_clusters),
         )
 
-    def _decide(self, points, seed, sample_weight):
+    def _decide(self, points, seed, sample_weight, progress):
         """Return the clusters with the given bandwidths, or with the most stable ones."""
         settings = self._settings()
         settings.graph["sample_weight"] = sample_weight
-        progress, lazily = self._progress(), None
+        lazily = None
         if self._lazy:
             from dask.array import from_array as lazily
         if self.sigma is None:
@@ -389,9 +402,6 @@ class KDESpectralClustering(
             return decide(points, settings, seed, **options)
         scale = Scale(self.sigma, self.perplexity)
         return cluster_at(scale, lazily(points) if lazily else points, settings, seed, progress)
-
-    def _progress(self):
-        return StageLines() if self.verbose else None
 
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:
         """Find the clusters of new points, without fitting anew.
@@ -475,7 +485,12 @@ class KDESpectralClustering(
         return check_estimator_points(self, X, self._points, dtype=np.float64, reset=False)
 
     def fit_transform(
-        self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None
+        self,
+        X: ArrayLike,
+        y: None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        progress: Callable[[str, float], object] | None = None,
     ) -> NDArray[np.float64]:
         """Cluster the points and return their spectral coordinates.
 
@@ -487,13 +502,15 @@ class KDESpectralClustering(
             Ignored; accepted for the interface of scikit-learn.
         sample_weight : (n,) array_like, optional
             As for `fit`.
+        progress : callable, optional
+            As for `fit`.
 
         Returns
         -------
         (n, k) float64 array
             See `transform`.
         """
-        self.fit(X, sample_weight=sample_weight)
+        self.fit(X, sample_weight=sample_weight, progress=progress)
         return self.transform(X) if self.affinity == "kernel" else self._coordinates().of_fitted()
 
     @within_n_jobs

@@ -1,5 +1,6 @@
 """Sampled graphs as a step of scikit-learn's pipelines, also as rows of distances."""
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -18,7 +19,7 @@ from kdegraph.geometry.units import common_scale
 from kdegraph.graph import similarity_graph
 from kdegraph.graph_parameters import ESTIMATOR_PARAMETERS
 from kdegraph.metrics import METRICS, points_of
-from kdegraph.runtime.progress import StageLines
+from kdegraph.runtime.progress import StageLines, all_or_nothing
 from kdegraph.runtime.threads import within_n_jobs
 from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.scaled_kernel import kernel_blocks, kernel_row, new_bandwidths
@@ -154,7 +155,14 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.verbose = verbose
 
     @within_n_jobs
-    def fit(self, X: ArrayLike, y: None = None) -> "SimilarityGraphTransformer":
+    @all_or_nothing
+    def fit(
+        self,
+        X: ArrayLike,
+        y: None = None,
+        *,
+        progress: Callable[[str, float], object] | None = None,
+    ) -> "SimilarityGraphTransformer":
         """Sample the graph of the points.
 
         Parameters
@@ -163,6 +171,9 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
             Points, finite.
         y : None
             Ignored; accepted for the interface of scikit-learn.
+        progress : callable, optional
+            Called as ``progress(stage, fraction)``; raising `Cancelled` there, or a `Deadline`,
+            stops the computation, and the estimator is as it was before.
 
         Returns
         -------
@@ -185,7 +196,7 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
             points,
             **{name: getattr(self, name) for name in ESTIMATOR_PARAMETERS},
             seed=check_random_state(self.random_state).randint(2**31 - 1),
-            progress=StageLines() if self.verbose else None,
+            progress=StageLines(progress) if self.verbose else progress,
         )
         warn_of(self.graph_, feature_names=getattr(self, "feature_names_in_", None))
         self.sigma_ = self.graph_.sigma
@@ -219,7 +230,11 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return default if self.mode is None else self.mode
 
     def fit_transform(
-        self, X: ArrayLike, y: None = None
+        self,
+        X: ArrayLike,
+        y: None = None,
+        *,
+        progress: Callable[[str, float], object] | None = None,
     ) -> scipy.sparse.csr_array | scipy.sparse.csr_matrix:
         """Sample the graph of the points and return its matrix.
 
@@ -229,6 +244,8 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
             Points, finite.
         y : None
             Ignored; accepted for the interface of scikit-learn.
+        progress : callable, optional
+            As for `fit`.
 
         Returns
         -------
@@ -236,7 +253,7 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
             The adjacency matrix: symmetric, with zero diagonal. For ``mode="distance"`` see
             `transform`.
         """
-        return self.fit(X)._fitted_rows()
+        return self.fit(X, progress=progress)._fitted_rows()
 
     @within_n_jobs
     def transform(self, X: ArrayLike) -> scipy.sparse.csr_array | scipy.sparse.csr_matrix:

@@ -13,6 +13,7 @@ FEWER = settings(max_examples=max(1, settings.default.max_examples // 10))
 X = np.random.default_rng(0).normal(size=(300, 2))
 WIDE = np.random.default_rng(0).normal(size=(300, 20))
 GRAPH = kdegraph.similarity_graph(X, sigma=0.3, n_rounds=5, seed=0)
+MODEL = kdegraph.KDESpectralClustering(3, sigma=0.3, n_rounds=5, random_state=0)
 CALLS = {
     "near": lambda p: kdegraph.similarity_graph(X, sampler="near", seed=0, progress=p).adjacency,
     "rejection": lambda p: (
@@ -31,6 +32,7 @@ CALLS = {
     "spectrum": lambda p: kdegraph.spectrum(GRAPH, 5, progress=p).eigenvectors,
     "spectral_clustering": lambda p: kdegraph.spectral_clustering(GRAPH, 3, progress=p).labels,
     "graph_layout": lambda p: kdegraph.graph_layout(GRAPH, progress=p),
+    "fit": lambda p: MODEL.fit(X, progress=p).labels_,
 }
 
 

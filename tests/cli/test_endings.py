@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import warnings
 
 import numpy as np
@@ -46,6 +47,31 @@ def test_a_failure_while_writing_leaves_nothing_behind(run, moons, monkeypatch, 
     assert shown.count("\n") == 1
     assert sorted(path.name for path in moons.parent.iterdir()) == ["g.npz", "moons.csv"]
     assert path.read_text() == "precious"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("cluster", "-k", 2),
+        ("cluster", "-k", 2, "--sigma", 0.2),
+        ("cluster", "-k", 2, "--method", "knn"),
+        ("cluster", "-k", 2, "--memory-limit", "1GB"),
+        ("graph", "--quiet"),
+    ],
+)
+def test_a_deadline_ends_a_command_and_nothing_is_written(run, moons, command):
+    points, output = moons.with_name("moons.npy"), moons.with_name("found")
+    np.save(points, np.loadtxt(moons, delimiter=",", skiprows=1))
+    output = output.with_suffix(".npz" if "graph" in command else ".npy")
+    output.write_text("precious")
+    before = sorted(moons.parent.iterdir())
+    result = run(*command, points, "-o", output, "--deadline", 1e-6)
+    assert result.exit_code == 1
+    line = r"Error: the deadline of 1e-06 s passed in the stage '[^']+'\n"
+    assert re.fullmatch(line, result.stderr), result.stderr
+    assert (sorted(moons.parent.iterdir()), output.read_text()) == (before, "precious")
+    assert run(*command, points, "-o", output, "--deadline", 600).exit_code == 0
+    assert output.read_bytes()[:8] != b"precious"
 
 
 def test_the_traceback_can_be_asked_for(run, moons, monkeypatch):

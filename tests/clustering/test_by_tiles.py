@@ -220,6 +220,17 @@ def test_the_estimator_finds_the_same_clusters(options):
     assert adjusted_rand_score(lazily.predict(new), eagerly.predict(new)) > 0.99
 
 
+@pytest.mark.parametrize("chunk", [1, 3, 8])
+@pytest.mark.parametrize("sigma", [1.0, "moderate"])
+def test_identical_points_have_the_clusters_of_one_graph_in_memory(chunk, sigma):
+    X = np.repeat([[0.0], [1.0]], [7, 1], axis=0)
+    for seed in range(3):
+        model = kdegraph.KDESpectralClustering(2, sigma=sigma, n_rounds=5, random_state=seed)
+        expected = model.fit(X).labels_
+        found = model.fit(da.from_array(X, chunks=(chunk, 1))).labels_.compute()
+        np.testing.assert_array_equal(found, expected)
+
+
 def test_the_estimator_refuses_what_is_wrong_with_a_dask_array():
     X = touching()
     X[5_000, 1] = np.nan

@@ -337,6 +337,7 @@ def test_outliers_of_tiny_degree_do_not_capture_clusters():
         ({"n_clusters": 7}, ValueError, "n_clusters must be at most 6.*got 7"),
         ({"n_clusters": 5}, ValueError, "number of vertices that have an edge, 4 of 6, got 5"),
         ({"points": np.zeros((5, 2))}, ValueError, "one row for each of the 6 vertices"),
+        ({"assign_labels": np.array([])}, TypeError, "assign_labels must be one of 'kmeans'"),
     ],
 )
 def test_bad_arguments_are_refused(options, error, message):

@@ -3,6 +3,9 @@ and searches.
 """
 
 import threading
+import time
+from itertools import count
+from types import SimpleNamespace
 
 import kdegraph
 import numpy as np
@@ -224,3 +227,45 @@ def test_estimators_keep_to_n_jobs_and_write_their_stages(monkeypatch, capfd, mo
     lines = capfd.readouterr().err.splitlines()
     assert len(lines) == len(set(lines)) >= 1
     assert all(line.startswith("kdegraph: ") and line.endswith(" s") for line in lines)
+
+
+FITS = {
+    "several scales": KDESpectralClustering(2, random_state=0),
+    "one scale": KDESpectralClustering(2, sigma=0.2, random_state=0),
+    "weights": KDESpectralClustering(2, affinity="precomputed", random_state=0),
+    "graph": SimilarityGraphTransformer(random_state=0),
+}
+
+
+@pytest.mark.parametrize("name", FITS)
+@pytest.mark.parametrize("most", [1, 4])
+def test_a_fit_ends_at_the_first_report_after_a_deadline_and_changes_nothing(
+    monkeypatch, moons, name, most
+):
+    data = np.exp(-cdist(moons.X, moons.X)) if name == "weights" else moons.X
+    monkeypatch.setattr(
+        "kdegraph.runtime.deadline.time", SimpleNamespace(monotonic=count().__next__)
+    )
+    fresh, fitted = (
+        clone(FITS[name]),
+        clone(FITS[name]).fit(data[:50, : 50 if name == "weights" else 1]),
+    )
+    for model in (fresh, fitted):
+        reports, before = [], vars(model).copy()
+        deadline = kdegraph.Deadline(most, lambda *report, to=reports: to.append(report))
+        with pytest.raises(TimeoutError, match=f"the deadline of {most} s passed in the stage '"):
+            model.fit(data, progress=deadline)
+        assert len(reports) == most
+        assert vars(model) == before
+    end = time.monotonic() + 60
+    while any(thread.name.startswith("kdegraph ") for thread in threading.enumerate()):
+        assert time.monotonic() < end, "a thread of a fit that has ended is at work"
+        time.sleep(0.01)
+    again = fitted.fit_transform(data, progress=kdegraph.Deadline(10**9))
+    assert abs(again - fresh.fit_transform(data)).max() == 0
+
+
+def test_a_pipeline_passes_a_deadline_on(moons):
+    pipeline = make_pipeline(StandardScaler(), KDESpectralClustering(2))
+    with pytest.raises(TimeoutError, match="deadline"):
+        pipeline.fit_predict(moons.X, kdespectralclustering__progress=kdegraph.Deadline(1e-9))

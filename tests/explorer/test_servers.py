@@ -187,12 +187,18 @@ def test_a_session_is_ready_for_the_next_page_without_choices():
 
 
 @pytest.mark.usefixtures("port")
-def test_a_message_to_a_closed_page_is_a_line_of_the_log(caplog):
+@pytest.mark.parametrize("level", [logging.INFO, logging.WARNING])
+def test_a_message_to_a_closed_page_is_a_line_of_the_log_and_no_error(caplog, level):
+    caplog.set_level(level)
     loop = asyncio.new_event_loop()
     for error in (WebSocketClosedError(), ValueError("of ours")):
         loop.call_exception_handler({"message": "never retrieved", "exception": error})
     loop.close()
-    assert [bool(record.exc_info) for record in caplog.records] == [False, True]
+    *gone, fault = caplog.records
+    assert (fault.levelno, bool(fault.exc_info)) == (logging.ERROR, True)
+    found = [(record.levelno, record.exc_info, record.getMessage()) for record in gone]
+    line = (logging.INFO, None, "a page has gone before a message reached it")
+    assert found == ([line] if level == logging.INFO else [])
 
 
 MESSAGES = {  # that no page sends, by a part of what is logged

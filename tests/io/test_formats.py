@@ -85,7 +85,7 @@ GOOD = {
     "a.ply": PLY % b"ascii" + ASCII_VERTICES,
     "l.ply": PLY % b"binary_little_endian" + vertices("<") + b"\x03" + struct.pack("<3i", 0, 1, 2),
     "b.ply": (PLY % b"binary_big_endian").replace(b"\n", b"\r\n") + vertices(">"),
-    "a.pcd": PCD % b"ascii" + b"1.5 -2 0 1\n3 40 0 1\n0.25 7 0 1\n",
+    "a.pcd": PCD % b"ascii" + b"1.5 -2 0 1\n \n3 40 0 1\n0.25 7 0 1\n",
     "b.pcd": PCD % b"binary" + NORMALS,
     "f.fcs": fcs(),
     "d.fcs": fcs(">", "D"),

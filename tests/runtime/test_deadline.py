@@ -37,6 +37,7 @@ def test_a_deadline_is_a_positive_number(seconds, error):
         lambda: kdegraph.similarity_graph(X, n_rounds=2**20, seed=0),
         lambda: kdegraph.similarity_graph(X, n_rounds=2**20, sampler="mixture", seed=0),
         lambda: kdegraph.graph_layout(np.eye(12), 2**40),
+        lambda: kdegraph.KDESpectralClustering(2, n_rounds=2**20).fit(np.tile(X, (3, 1))),
     ],
 )
 def test_what_does_not_fit_into_memory_is_refused_with_the_figure(call, monkeypatch):
@@ -53,6 +54,7 @@ MEASURED = {
     "spectrum": ("GRAPH", "spectrum(X, 20)"),
     "full graph": ("X[:5000]", "full_graph(X, sigma=1.0, max_bytes=int(limit))"),
     "sparse full graph": ("X", "full_graph(X, sigma=2e-3, max_bytes=int(limit))"),
+    "consensus": ("X[:40_000]", "KDESpectralClustering(3, random_state=0).fit(X)"),
     "image": ("IMAGE", "datasets.image_points(X, max_pixels=None)"),
 }
 REFUSE = """

@@ -39,6 +39,8 @@ def describe(error):
         return BAD_INPUT, f"Error: {error}"
     if isinstance(error, MemoryError):
         return BAD_INPUT, f"Error: not enough memory: {str(error) or 'take fewer points'}"
+    if isinstance(error, TimeoutError) and not error.strerror:  # of --deadline
+        return FAILED, f"Error: {error}"
     if isinstance(error, OSError) and error.strerror:
         place = f"{error.filename}: " if error.filename else ""
         code = BAD_INPUT if error.errno in _USER_ERRNO else FAILED

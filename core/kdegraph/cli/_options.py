@@ -135,6 +135,12 @@ _OPTIONS = (
         show_default=True,
         help="The same seed gives the same result.",
     ),
+    click.option(
+        "--deadline",
+        type=POSITIVE,
+        metavar="SECONDS",
+        help="Give up after this time, with status 1, and leave the file of -o as it is.",
+    ),
     click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors."),
 )
 

@@ -3,7 +3,7 @@
 import shutil
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from kdegraph.runtime.progress import notices_shown_by
 
@@ -49,14 +49,18 @@ class ProgressLine:
 
 
 @contextmanager
-def progress_line(quiet):
-    """Yield a `progress` callback that draws a line, if standard error is a terminal.
+def progress_line(quiet, deadline=None):
+    """Yield a `progress` callback that draws a line, if standard error is a terminal, and ends the
+    command after a number of seconds from now.
 
-    Otherwise, or if `quiet`, yield None and show no notices.
+    Otherwise, or if `quiet`, draw nothing and show no notices; yield None without a `deadline`.
     """
-    if quiet or not sys.stderr.isatty():
-        with notices_shown_by(lambda text: None):
-            yield None
-    else:
-        with ProgressLine() as line, notices_shown_by(line.say):
-            yield line
+    silent = quiet or not sys.stderr.isatty()
+    with nullcontext() if silent else ProgressLine() as line:
+        progress = line
+        if deadline is not None:
+            from kdegraph.runtime.deadline import Deadline  # imports NumPy, which is slow
+
+            progress = Deadline(deadline, line)
+        with notices_shown_by((lambda text: None) if silent else line.say):
+            yield progress

@@ -118,7 +118,7 @@ def _cluster_by_tiles(file, clusters, output, store, workers, given, quiet):
     options = _options.check_options(given)
     _tiles.check_options(options)
     path = _output.check_output(output, (*EXTENSIONS, ".zarr"))
-    with progress_line(quiet) as progress, workers:
+    with progress_line(quiet, options.deadline) as progress, workers:
         graph = _tiles.build(file, options, store, progress)
         result = spectral_clustering(graph, clusters, seed=options.seed, progress=progress)
         labels = result.labels.compute()
@@ -138,7 +138,7 @@ def _cluster_by_tiles(file, clusters, output, store, workers, given, quiet):
 def _cluster_in_memory(file, clusters, path, given, quiet):
     """Cluster the points of a file; return the lines of the report, and the facts for JSON."""
     options = _options.check_options(given)
-    with progress_line(quiet) as progress:
+    with progress_line(quiet, options.deadline) as progress:
         found = _options.read_input(file, options)
         data = found.data
         if path is not None and path.suffix.lower() == ".png" and data.image is None:

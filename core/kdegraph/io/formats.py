@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import json
 import re
 import zipfile
@@ -147,9 +148,8 @@ def _cloud(body, names, types, n, order, name, max_bytes):
         else:
             if not body.strip():
                 raise ValueError("0 rows are there")
-            found = np.loadtxt(
-                io.BytesIO(body), max_rows=n, ndmin=2, usecols=range(len(names)), comments=None
-            )
+            filled = itertools.islice(filter(bytes.strip, io.BytesIO(body)), n)
+            found = np.loadtxt(filled, ndmin=2, usecols=range(len(names)), comments=None)
             if len(found) < n:
                 raise ValueError(f"{len(found):,} rows are there")
             columns = list(found.T)

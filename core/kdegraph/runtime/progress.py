@@ -156,16 +156,38 @@ def _pass_on(reports, progress):
             progress(*report)
 
 
-class StageLines:
-    """Write a line on standard error when a stage begins, as a `progress` for `verbose`."""
+def all_or_nothing(fit: _Function) -> _Function:
+    """Let a method of an estimator leave it as it was if it ends with an error, for instance of a
+    `progress`.
+    """
 
-    def __init__(self):
-        self._stage, self._start = None, time.perf_counter()
+    @functools.wraps(fit)
+    def call(self, *args, **options):
+        before = vars(self).copy()
+        try:
+            return fit(self, *args, **options)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return cast(_Function, call)
+
+
+class StageLines:
+    """Write a line on standard error when a stage begins, as a `progress` for `verbose`, and pass
+    the reports on.
+    """
+
+    def __init__(self, progress=None):
+        self._progress, self._stage, self._start = progress, None, time.perf_counter()
 
     def __call__(self, stage, fraction):
         if stage != self._stage:
             self._stage = stage
             _write(f"kdegraph: {stage}, after {time.perf_counter() - self._start:.1f} s")
+        if self._progress is not None:
+            self._progress(stage, fraction)
 
 
 def _write(text):

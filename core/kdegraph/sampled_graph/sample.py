@@ -73,10 +73,14 @@ def _sample_from_lists(X, options, stages, sample_weight):
 
 def _check_memory(n, n_rounds, sampler):
     """Raise a MemoryError before neighbors are drawn if their graph does not fit."""
-    # For each neighbor that is drawn, from drawing it to its edge in the graph.
-    n_bytes = n * n_rounds * {"mixture": 120, "recursive": 100}.get(sampler, 40)
     need = f"a graph of {n:,} points with {n_rounds:,} rounds needs"
-    check_memory(n_bytes, need, "use fewer n_rounds, or a store, which keeps the graph on disk")
+    advice = "use fewer n_rounds, or a store, which keeps the graph on disk"
+    check_memory(graph_bytes(n, n_rounds, sampler), need, advice)
+
+
+def graph_bytes(n, n_rounds, sampler):
+    """Return the memory for all neighbors, from drawing them to their edges in the graph."""
+    return n * n_rounds * {"mixture": 120, "recursive": 100}.get(sampler, 40)
 
 
 def _bandwidth(X, lists, sigma, perplexity):

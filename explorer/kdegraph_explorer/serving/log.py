@@ -14,13 +14,19 @@ READERS = ("asyncio", "bokeh", "json", "tornado")  # and panel.io.server
 
 
 def shorten(record):
-    """Shorten the record of an error that a client has caused: a filter of `logging`."""
+    """Shorten the record of an error that a client has caused: a filter of `logging`. A page that
+    has gone is no more than information.
+    """
     error = record.exc_info and record.exc_info[1]
-    if error and is_of_client(error):
-        record.msg = f"a message of a page cannot be read, or its page has gone: {error!r:.200}"
-        record.args, record.exc_info = (), None
-        record.levelno, record.levelname = logging.WARNING, "WARNING"
-    return True
+    if not error or not is_of_client(error):
+        return True
+    if isinstance(error, WebSocketClosedError):
+        record.levelno, record.msg = logging.INFO, "a page has gone before a message reached it"
+    else:
+        record.levelno = logging.WARNING
+        record.msg = f"a message of a page cannot be read: {error!r:.200}"
+    record.levelname, record.args, record.exc_info = logging.getLevelName(record.levelno), (), None
+    return logging.getLogger(record.name).isEnabledFor(record.levelno)
 
 
 def is_of_client(error):
