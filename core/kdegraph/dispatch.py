@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kdegraph.clustering.partition import Clustering, check_n_clusters, cluster
-from kdegraph.clustering.rounding import Rounding
+from kdegraph.clustering.rounding import MAX_STARTS, Rounding
 from kdegraph.runtime.progress import responsive
 from kdegraph.spectral.checked_graph import AdjacencyLike, check_smallest_component
 from kdegraph.spectral.spectrum import Spectrum, compute_spectrum
@@ -176,7 +176,7 @@ def spectral_clustering(
         random choices. None is "cluster_qr" for the pixels of a picture (points whose last two
         columns are the rows and columns of a grid, each place once), and "kmeans" for other points.
     n_init : int, default=3
-        Number of starts of k-means (k-means++); the best result is kept.
+        Number of starts of k-means (k-means++), at most 1,000; the best result is kept.
     smallest_component : int or "auto", default="auto"
         Smallest number of vertices in a connected component that may be a cluster. "auto" is as for
         `spectrum` (or 2, if fewer than `n_clusters` vertices remain); with 2, a pair of outliers
@@ -270,7 +270,7 @@ def spectral_clustering(
         None
         if assign_labels is None
         else check_choice(assign_labels, "assign_labels", ("kmeans", "cluster_qr")),
-        check_count(n_init, "n_init"),
+        check_count(n_init, "n_init", maximum=MAX_STARTS),
         0 if seed is None else check_seed(seed),
     )
     if rounding.embedding == "layout" and rounding.assign_labels == "cluster_qr":

@@ -93,7 +93,7 @@ class KDESpectralClustering(
         None is "cluster_qr" for the pixels of a picture and "kmeans" for other points, see
         `spectral_clustering`.
     n_init : int, default=3
-        Starts of k-means.
+        Starts of k-means, at most 1,000.
     smallest_component : int or "auto", default="auto"
         Connected components of the graph with fewer points are outliers, not clusters: see
         `spectral_clustering`.

@@ -338,6 +338,7 @@ def test_outliers_of_tiny_degree_do_not_capture_clusters():
         ({"n_clusters": 5}, ValueError, "number of vertices that have an edge, 4 of 6, got 5"),
         ({"points": np.zeros((5, 2))}, ValueError, "one row for each of the 6 vertices"),
         ({"assign_labels": np.array([])}, TypeError, "assign_labels must be one of 'kmeans'"),
+        ({"n_init": 1_001}, ValueError, "n_init must be at most 1000, got 1001"),
     ],
 )
 def test_bad_arguments_are_refused(options, error, message):
