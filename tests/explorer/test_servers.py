@@ -220,9 +220,11 @@ def frame(text):
 
 
 def test_messages_that_cannot_be_read_are_logged_in_a_line_each(port, caplog):
-    with ExitStack() as pages:
-        clients = [pages.enter_context(connection(port, handshake(port))) for _ in MESSAGES]
+    pages = [handshake(port) for _ in MESSAGES]  # the server is busy until all of them are made
+    with ExitStack() as stack:
+        clients = [stack.enter_context(connection(port, page)) for page in pages]
         for client, message in zip(clients, MESSAGES.values(), strict=True):
+            read_until(client, b'"ACK"')
             client.sendall(b"".join(map(frame, message)))
         for client in clients:
             read_until(client, CLOSE)  # as nothing answers to its pings
