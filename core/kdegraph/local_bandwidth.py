@@ -320,7 +320,7 @@ def _log_beta(gaps, perplexity):
     return log_beta
 
 
-@jit(reassociate=True, borrow=True)
+@jit(reassociate=True, borrow=True, inline=True)
 def _moments(gaps, beta):
     """Return the sum of the weights ``exp(-t)`` with ``t = beta * gaps``, and the means of t and
     t^2 under the law that they define.

@@ -83,6 +83,18 @@ def test_import_does_nothing_first_use_is_announced_and_later_ones_only_read(run
     assert sorted((tmp_path / "cache").rglob("*.nbc")) == kept
 
 
+BANDWIDTHS = """
+import kdegraph
+import numpy as np
+X = np.random.default_rng(0).normal(size=(200, 7))
+print(kdegraph.local_bandwidths(X, perplexity=20.0).tobytes().hex())
+"""
+
+
+def test_the_first_use_has_the_same_bits_as_later_ones(run):
+    assert run(BANDWIDTHS)[0] == run(BANDWIDTHS)[0]
+
+
 def test_a_changed_callee_in_another_file_counts(run, tmp_path):
     shutil.copytree(PACKAGE, tmp_path / "kdegraph", ignore=shutil.ignore_patterns("__pycache__"))
     path = {"PYTHONPATH": str(tmp_path)}

@@ -53,6 +53,8 @@ def jit(function=None, *, reassociate=False, distinct=False, inline=False, borro
     inline : bool
         Copy the machine code of the function into its callers. This pays for short functions that
         are called often with tuples of arrays, because a call passes each array as seven numbers.
+        With `reassociate` it also makes the first use, which compiles, round sums as later ones do:
+        otherwise it may call the function where later ones have a copy within its caller.
     borrow : bool
         Promise that the function creates no array and uses only those of its caller, and views of
         them. Without this promise, every call counts a reference to each array of each tuple among
