@@ -190,6 +190,7 @@ def test_a_session_is_ready_for_the_next_page_without_choices():
 @pytest.mark.parametrize("level", [logging.INFO, logging.WARNING])
 def test_a_message_to_a_closed_page_is_a_line_of_the_log_and_no_error(caplog, level):
     caplog.set_level(level)
+    caplog.set_level(level, "asyncio")
     loop = asyncio.new_event_loop()
     for error in (WebSocketClosedError(), ValueError("of ours")):
         loop.call_exception_handler({"message": "never retrieved", "exception": error})
@@ -220,6 +221,7 @@ def frame(text):
 
 
 def test_messages_that_cannot_be_read_are_logged_in_a_line_each(port, caplog):
+    caplog.set_level(logging.WARNING, "bokeh")  # which importing Dask's scheduler raises
     pages = [handshake(port) for _ in MESSAGES]  # the server is busy until all of them are made
     with ExitStack() as stack:
         clients = [stack.enter_context(connection(port, page)) for page in pages]
