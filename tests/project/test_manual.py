@@ -76,7 +76,7 @@ def build(folder):
     """Build the manual as HTML in a copy, as the gallery is written beside its pages. A warning is
     an error: of links that lead nowhere, of pages that cannot be reached, of code that fails.
     """
-    for name in ("docs", "examples"):
+    for name in ("docs", "examples", "packaging"):
         shutil.copytree(ROOT / name, folder / name)
     shutil.copy(ROOT / "CHANGELOG.md", folder)
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "docs", "html"]
