@@ -26,7 +26,7 @@ from kdegraph.runtime.progress import StageTimer, held_progress, responsive
 from kdegraph.sampled_graph.sample import graph_bytes
 from kdegraph.sampling.choice import draws_from_lists
 from kdegraph.sampling.rounds import LOCAL_ROUNDS
-from kdegraph.spectral.solver.iteration import block_width
+from kdegraph.spectral.spectrum import spectrum_bytes
 from kdegraph.stability import (
     MAX_COMPARED,
     N_REPLICATES,
@@ -38,9 +38,9 @@ from kdegraph.stability import (
     scales,
 )
 from kdegraph.validation import check_choice, check_positive
-from kdegraph.votes import SURE, Vote, vote
+from kdegraph.votes import Vote, vote
 
-__all__ = ["SURE", "Decision", "Settings", "Vote", "decide", "seed_of"]
+__all__ = ["Decision", "Settings", "decide", "seed_of"]
 
 
 class Settings(NamedTuple):
@@ -286,9 +286,11 @@ def _check_memory(points, settings):
     sampler = settings.graph.get("sampler", "auto")
     if draws_from_lists(points, sampler, True):
         sampler = "mixture"
-    n_vectors = 2 * settings.n_clusters
+    n_vectors = 2 * settings.n_clusters  # and as many columns of rows that are clustered
     check_memory(
-        graph_bytes(n, n_rounds, sampler) + n * (2000 + 16 * (n_vectors + block_width(n_vectors))),
+        graph_bytes(n, n_rounds, sampler)
+        + spectrum_bytes(n, n_vectors)
+        + n * (2000 + 8 * n_vectors),
         f"clusters of {n:,} points by several graphs need",
         "use fewer n_rounds or n_clusters, fewer points, or a Dask array",
     )

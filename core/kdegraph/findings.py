@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from kdegraph.manual import entry
+from kdegraph.manual import see
 
 # Fewer rows may be symmetric by chance, and show little of what they are.
 FEWEST_ROWS = 10
@@ -63,10 +63,6 @@ class Finding(str):
         finding.problem, finding.observation, finding.remedy = problem, observation, remedy
         return finding
 
-    @property
-    def page(self) -> str:
-        return entry(f"warning-{self.problem}")
-
     def __getnewargs__(self) -> tuple[str, str, str]:  # type: ignore[override]
         """Keep all parts in copies and pickles."""
         return self.problem, self.observation, self.remedy
@@ -77,7 +73,7 @@ def warn(finding: Finding) -> None:
     frame, level = sys._getframe(1), 2
     while frame.f_back and frame.f_globals.get("__name__", "").startswith("kdegraph."):
         frame, level = frame.f_back, level + 1
-    message = f"{finding} (see {finding.page} in the manual)"
+    message = f"{finding} {see('warning-' + finding.problem)}"
     warnings.warn(message, GraphWarning, stacklevel=level)
 
 

@@ -19,7 +19,7 @@ from kdegraph.metrics import points_of
 from kdegraph.ribbon import AtScale, ClusterScales, followed
 from kdegraph.runtime.progress import held_progress, responsive, stage_progress
 from kdegraph.validation import SparsePoints, as_array, check_count, check_positive, check_seed
-from kdegraph.votes import jaccard, vote
+from kdegraph.votes import jaccard, together
 
 __all__ = ["cluster_scales"]
 
@@ -141,7 +141,7 @@ def _clusters_at(points, parts, sigma, bounds, seed, progress):
     k = min(int(number), found.n_components - 1)
     gap = float(found.eigenvalues[k] - found.eigenvalues[k - 1])
     labels = spectral_clustering(graph, k, spectrum=found, **options).labels
-    labels = vote([labels], groups_of_identical(points)).labels
+    labels = together(labels, groups_of_identical(points))
     k = int(labels.max()) + 1
     stability = np.ones(1)
     if k > 1:

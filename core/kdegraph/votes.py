@@ -11,10 +11,13 @@ from scipy.sparse import coo_array
 
 from kdegraph.clustering.partition import numbered_by_first_member
 from kdegraph.clustering.rounding import Rounding
+from kdegraph.runtime.threads import blas_threads
+
+__all__ = ["SURE", "Vote", "matched", "vote"]
 
 SURE = 0.9  # the share of replicates in which a point that is not doubtful has its cluster
-# Clusters above which a vote starts from the spectral consensus. Up to 20 they are matched one to
-# one as well without it, and small ones better (benchmarks: reference_sets, zoo and ecoli).
+# Clusters above which a vote starts from the spectral consensus. With 0 in place of 20, small
+# clusters are found less well: see zoo and ecoli in the experiment `reference_sets`.
 MAX_MATCHED = 20
 
 
@@ -55,8 +58,8 @@ def vote(labelings: list[NDArray[np.int32]], identical: NDArray[np.int64] | None
     The vote starts from the labels that agree best with the others, of those with most clusters;
     from the `consensus`, if there are more than 20 clusters, as replicates then join and divide
     different ones, so that none of them is a good start. A cluster that would lose all its points
-    keeps them. If the groups of `identical` points are
-    given, all of a group have the label that most of them get.
+    keeps them. If the groups of `identical` points are given, all of a group have the label that
+    most of them get.
 
     References
     ----------
@@ -67,22 +70,15 @@ def vote(labelings: list[NDArray[np.int32]], identical: NDArray[np.int64] | None
     n_labels = max(int(one.max()) + 1 for one in labelings)
     labels = _start(labelings, n_labels)
     for _ in range(10):  # until the labels stay, which takes two or three counts
-        winners = _winners([_matched(one, labels, n_labels) for one in labelings], labels, n_labels)
+        winners = _winners([matched(one, labels, n_labels) for one in labelings], labels, n_labels)
         if np.array_equal(winners, labels):
             break
         labels = winners
-    if identical is not None:
-        labels = _same_in_groups(labels, identical, n_labels)
-    labels = numbered_by_first_member(labels)
+    labels = together(labels, identical)
     n_clusters = labels.max() + 1
-    matched = [_matched(one, labels, n_labels) for one in labelings]
-    return Vote(
-        labels,
-        np.mean([one == labels for one in matched], axis=0),
-        np.mean([jaccard(labels, one, n_labels).diagonal() for one in matched], axis=0)[
-            :n_clusters
-        ],
-    )
+    present = [matched(one, labels, n_labels) for one in labelings]
+    stability = np.mean([jaccard(labels, one, n_labels).diagonal() for one in present], axis=0)
+    return Vote(labels, np.mean([one == labels for one in present], axis=0), stability[:n_clusters])
 
 
 def _start(labelings, n_labels):
@@ -115,7 +111,8 @@ def consensus(labelings: list[NDArray[np.int32]], n_clusters: int) -> NDArray[np
     ]).tocsr()  # fmt: skip
     n = edges.shape[1]
     squares = (edges.T @ edges).toarray()
-    _, vectors = scipy.linalg.eigh(squares, subset_by_index=[n - n_clusters, n - 1])
+    with blas_threads(n):
+        _, vectors = scipy.linalg.eigh(squares, subset_by_index=[n - n_clusters, n - 1])
     rows = edges @ vectors
     rows /= np.linalg.norm(rows, axis=0)
     # No row is zero: the first eigenvector of its connected component is among them.
@@ -150,7 +147,9 @@ def jaccard(labels: NDArray[np.int32], others: NDArray[np.int32], k: int) -> NDA
     return common / np.maximum(either, 1)
 
 
-def _matched(labels, reference, n_labels):
+def matched(
+    labels: NDArray[np.integer], reference: NDArray[np.integer], n_labels: int
+) -> NDArray[np.int32]:
     """Rename clusters one to one, so that as many points as possible have their reference label."""
     from scipy.optimize import linear_sum_assignment  # slow to import
 
@@ -173,11 +172,16 @@ def _winners(matched, labels, n_labels):
     return np.where(lost, labels, winners)
 
 
-def _same_in_groups(labels, group, n_labels):
-    """Return for each point the most frequent label of its group."""
-    pairs, counts = np.unique(group * np.int64(n_labels) + labels, return_counts=True)
-    group_of_pair, label_of_pair = np.divmod(pairs, n_labels)
-    most = np.empty(group.max() + 1, np.int32)
-    ascending = np.argsort(counts, kind="stable")  # the last one written has the largest count
-    most[group_of_pair[ascending]] = label_of_pair[ascending]
-    return most[group]
+def together(labels: NDArray[np.int32], identical: NDArray[np.int64] | None) -> NDArray[np.int32]:
+    """Return labels, numbered by their first members, where all points of each group of `identical`
+    ones have the label that most of them have.
+    """
+    if identical is not None:
+        n_labels = np.int64(labels.max()) + 1
+        pairs, counts = np.unique(identical * n_labels + labels, return_counts=True)
+        group, label = np.divmod(pairs, n_labels)
+        most = np.empty(identical.max() + 1, np.int32)
+        ascending = np.argsort(counts, kind="stable")  # the last one written has the largest count
+        most[group[ascending]] = label[ascending]
+        labels = most[identical]
+    return numbered_by_first_member(labels)

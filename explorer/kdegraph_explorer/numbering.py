@@ -1,6 +1,7 @@
 """Number clusters so that they keep their numbers and colors from one result to the next."""
 
 import numpy as np
+from kdegraph.votes import matched
 
 MAX_KNOWN = 100  # clusterings whose numbers are remembered
 
@@ -39,12 +40,6 @@ def align(labels, reference):
 
     Both are (n,) int arrays from 0; without a reference, the labels stay.
     """
-    labels = np.asarray(labels, dtype=np.int64)
-    if reference is None:
-        return labels
-    from scipy.optimize import linear_sum_assignment  # slow to import: the page does not wait
-
-    size = int(max(labels.max(), reference.max())) + 1
-    counts = np.bincount(labels * size + reference, minlength=size * size).reshape(size, size)
-    _, numbers = linear_sum_assignment(-counts)
-    return numbers[labels]
+    if reference is not None:
+        labels = matched(labels, reference, int(max(labels.max(), reference.max())) + 1)
+    return np.asarray(labels, dtype=np.int64)

@@ -15,18 +15,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse
-from kdegraph import (
-    diagnose,
-    estimate_sigma,
-    full_graph,
-    knn_graph,
-    similarity_graph,
-    spectral_clustering,
-    suggest_n_clusters,
-)
-from kdegraph import spectrum as find_spectrum
-from kdegraph.clustering import vertices_in_clusters
+from kdegraph import diagnose, estimate_sigma, knn_graph, similarity_graph, suggest_n_clusters
 from kdegraph.decision import Decision, Settings, decide, seed_of
 
 from .numbering import Numbering, align
@@ -41,25 +30,22 @@ from .results import (
     Request,
     Result,
     matrix_of,
-    with_agreement,
 )
-
-N_EIGENVALUES = 10  # enough for the eigengap and for k <= 8 without another run of the eigensolver
-MOST_SEGMENTS = 50  # of a photograph, which further numbers find without such a run
+from .stages import (
+    MOST_SEGMENTS,
+    N_EIGENVALUES,
+    cluster_scores,
+    count_vertices,
+    find_clusters,
+    solved,
+    sparse_full_graph,
+    with_metric,
+)
 
 MANY_DRAWS = 2_000_000  # with more draws in all, a graph of `FEW_ROUNDS` is shown first
 MANY_POINTS = 100_000  # and where bandwidths are to be decided for more points
 FEW_ROUNDS = 6
 SLOW_DRAWS = 100_000  # with more draws in all, edges are drawn while the spectrum is computed
-
-# Tolerance of the eigenvectors. Where a graph has clusters it makes no difference; where it has
-# none it saves most of the time.
-TOLERANCE = 1e-3
-# Eigenvalues remain estimates when the entries of the matrix in all products, which take some ten
-# seconds, are more than this, but not before `MIN_PRODUCTS`.
-MAX_ENTRIES = 1e9
-MIN_PRODUCTS = 80
-NEGLIGIBLE = 1e-9  # smaller kernel values are omitted, as they change no digit that is shown
 
 
 class Kept(NamedTuple):
@@ -81,28 +67,31 @@ class Work(NamedTuple):
     bandwidth : Bandwidth or None
         None for the k-NN graph.
     progress : callable
-    memory : str
-        The name under which the stages are kept.
-    name : str
-        The name of the method in reports of progress.
     reference : Outcome or None
         The outcome of the KDE graph, for the other methods.
     decision : Decision or None
         The graph is that of the decision, and so are the clusters, unless their number is set.
+    coarse : bool
+        It is a KDE graph of few rounds, which is shown first.
     """
 
     method: str
     request: Request
     bandwidth: Bandwidth | None
     progress: Callable[[str, float], object]
-    memory: str
-    name: str
     reference: Outcome | None = None
     decision: Decision | None = None
+    coarse: bool = False
+
+    @property
+    def memory(self):
+        """The name under which the stages are kept."""
+        return "coarse" if self.coarse else self.method
 
     def announce(self, stage, fraction):
         """Report how far a stage of this method is."""
-        self.progress(f"{self.name}: {stage}", fraction)
+        name = FIRST_LOOK if self.coarse else ALL_METHODS[self.method]
+        self.progress(f"{name}: {stage}", fraction)
 
 
 class Pipeline:
@@ -133,7 +122,7 @@ class Pipeline:
         outcomes = {method: known[method] for method in known if method in request.methods}
         if (coarse := self._coarse(request, sigma)) is not None:
             width = coarse.bandwidths(sigma)["kde"]
-            work = Work("kde", coarse, width, progress, memory="coarse", name=FIRST_LOOK)
+            work = Work("kde", coarse, width, progress, coarse=True)
             outcomes["kde"] = self._outcome(work, publish)
             self._result = Result(request, sigma, dict(outcomes), coarse=True)
             publish(self._result, enough=True)
@@ -148,8 +137,6 @@ class Pipeline:
                 settled,
                 bandwidths.get(method),
                 progress,
-                memory=method,
-                name=ALL_METHODS[method],
                 reference=outcomes.get("kde"),
                 decision=decision if method == "kde" else None,
             )
@@ -247,7 +234,7 @@ class Pipeline:
         """Return the graph of a method; a new KDE graph with many edges is published at once."""
         if work.decision is not None:
             key = (DECIDED, work.request.dataset, work.request.seed)
-            build = partial(_with_metric, work.decision.graph, work.request.dataset)
+            build = partial(with_metric, work.decision.graph, work.request.dataset)
         else:
             prepare = {"kde": self._kde, "other": self._kde, "knn": self._knn, "full": self._full}
             key, build = prepare[work.method](work.request, work.bandwidth, work.announce)
@@ -274,7 +261,7 @@ class Pipeline:
             )
             if bandwidth.is_local:  # kept for other numbers of rounds
                 self._memory["widths"] = Kept(widths_key, graph.sigma, 0.0)
-            return _with_metric(graph, request.dataset)
+            return with_metric(graph, request.dataset)
 
         return (*widths_key, request.n_rounds, request.seed), build
 
@@ -355,10 +342,10 @@ class Pipeline:
 
         Of a coarse one, it is what was found for the last one, as it is replaced soon.
         """
-        if work.memory == "coarse":
+        if work.coarse:
             last = self._same_data(work.request).get("kde")
             return () if last is None else last.findings
-        if work.memory != "kde":
+        if work.method != "kde":
             return ()
         points, names = work.request.dataset.X, work.request.dataset.feature_names
         look = partial(diagnose, graph, points=points, n_clusters=n_clusters, feature_names=names)
@@ -380,8 +367,8 @@ class Pipeline:
 
     def _n_counted(self, work, graph):
         """Count the vertices in components that are large enough to be clusters."""
-        count = partial(vertices_in_clusters, graph.value)
-        return len(self._stage((work.memory, "counted"), graph.key, count).value)
+        count = partial(count_vertices, graph.value)
+        return self._stage((work.memory, "counted"), graph.key, count).value
 
     def _stage(self, name, key, compute):
         """Return the `Kept` value of a stage, from memory if `key` has not changed."""
@@ -397,87 +384,3 @@ class Pipeline:
     def _known(self, name, key):
         """Return whether the value of a stage is in memory."""
         return name in self._memory and self._memory[name].key == key
-
-
-def max_products(adjacency):
-    """Return the number of products after which the eigenvalues are shown as they are.
-
-    None leaves it to the library, if the graph is small.
-    """
-    found = max(MIN_PRODUCTS, int(MAX_ENTRIES / max(adjacency.nnz, 1)))
-    return found if found < 1000 else None
-
-
-def _with_metric(graph, dataset):
-    """Return a graph of embedded points with the metric for which they were embedded."""
-    return graph if graph.metric == dataset.metric else replace(graph, metric=dataset.metric)
-
-
-def solved(graph, wanted, n_counted, seed, progress):
-    """Return the spectrum of a graph, with as many eigenvalues as wanted.
-
-    `n_counted` vertices are in components that are large enough to be clusters.
-    """
-    progress("eigenvalues", 0.0)
-    return find_spectrum(
-        graph,
-        wanted,
-        seed=seed,
-        tol=TOLERANCE,
-        max_products=max_products(matrix_of(graph)),
-        smallest_component="auto" if n_counted else 1,
-        progress=progress,
-    )
-
-
-def segment_spectrum(graph, known, seed, progress):
-    """Return the spectrum of the graph of a photograph that serves up to `MOST_SEGMENTS`: the
-    `known` one, if it has as many eigenvalues.
-    """
-    n_counted = len(vertices_in_clusters(graph))
-    wanted = min(MOST_SEGMENTS + 1, n_counted or matrix_of(graph).shape[0])
-    if known.n_components >= wanted:
-        return known
-    return solved(graph, wanted, n_counted, seed, progress)
-
-
-def find_clusters(request, graph, n_clusters, spectrum, progress):
-    """Return the `Clustering` of one graph by its `spectrum`."""
-    return spectral_clustering(
-        graph,
-        n_clusters,
-        seed=request.seed,
-        spectrum=spectrum,
-        points=request.dataset.embedded,
-        progress=progress,
-    )
-
-
-def cluster_scores(dataset, adjacency, n_counted, clustering):
-    """Return the scores of a `Clustering` by name.
-
-    `n_counted` vertices are in components that are large enough.
-    """
-    scores = {
-        "Edges": adjacency.nnz // 2,
-        "Mean degree": adjacency.nnz / dataset.n_points,
-        "Megabytes": (adjacency.data.nbytes + adjacency.indices.nbytes + adjacency.indptr.nbytes)
-        / 1e6,
-    }
-    if isolated := int(np.count_nonzero(np.diff(adjacency.indptr) == 0)):
-        scores["Isolated points"] = isolated
-    if small := dataset.n_points - isolated - n_counted:
-        scores["Points in small components"] = small
-    return with_agreement(scores, dataset.y, clustering.labels)
-
-
-def sparse_full_graph(X, bandwidth, progress=None):
-    """Compute the full graph as a sparse matrix, like the other graphs.
-
-    Kernel values below `NEGLIGIBLE` are omitted. It needs 16 n^2 bytes meanwhile, and can be
-    interrupted.
-    """
-    kernel = full_graph(X, **bandwidth.arguments, progress=progress)
-    if scipy.sparse.issparse(kernel):
-        return kernel
-    return scipy.sparse.csr_array(np.where(kernel < NEGLIGIBLE, 0.0, kernel))

@@ -5,8 +5,8 @@ from functools import cached_property
 
 import numpy as np
 from kdegraph.datasets import Dataset
-from kdegraph.decision import Vote
 from kdegraph.validation import LOCAL_WORDS
+from kdegraph.votes import Vote
 
 from .edits import applied, number_of, numbers_in
 from .numbering import align

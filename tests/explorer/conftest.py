@@ -4,10 +4,12 @@ import threading
 
 import kdegraph_explorer.limits as limiting
 import kdegraph_explorer.pipeline as pipeline
+import kdegraph_explorer.stages as stages
 import pytest
 from kdegraph_explorer.limits import limits
 
-STAGES = {"similarity_graph": "samples", "find_spectrum": "eigenvectors"}
+# Functions of the pipeline, where they are called, and what they report.
+STAGES = {"similarity_graph": (pipeline, "samples"), "find_spectrum": (stages, "eigenvectors")}
 
 
 @pytest.fixture
@@ -31,14 +33,15 @@ def hold(monkeypatch):
     """
 
     def hold(name="similarity_graph", when=lambda *args, **options: True):
-        go_on, compute = threading.Event(), getattr(pipeline, name)
+        (module, stage), go_on = STAGES[name], threading.Event()
+        compute = getattr(module, name)
 
         def held(*args, progress, **options):
             while when(*args, **options) and not go_on.wait(0.001):
-                progress(STAGES[name], 0.5)
+                progress(stage, 0.5)
             return compute(*args, progress=progress, **options)
 
-        monkeypatch.setattr(pipeline, name, held)
+        monkeypatch.setattr(module, name, held)
         return go_on
 
     return hold

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
-import kdegraph_explorer.pipeline as pipeline
+import kdegraph_explorer.stages as stages
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -79,9 +79,9 @@ def test_embedding_degrees_conductances_and_spectra_in_words(explorer):
 
 
 def test_eigenvalues_that_have_not_converged_are_told_for_estimates(explorer, monkeypatch):
-    solve = pipeline.find_spectrum
+    solve = stages.find_spectrum
     monkeypatch.setattr(
-        pipeline,
+        stages,
         "find_spectrum",
         lambda *args, **options: replace(solve(*args, **options), converged=False),
     )
@@ -93,6 +93,6 @@ def test_eigenvalues_that_have_not_converged_are_told_for_estimates(explorer, mo
 
 
 def test_effort_for_eigenvalues_is_bounded_where_the_graph_is_large():
-    assert pipeline.max_products(sp.eye_array(1000, format="csr")) is None
+    assert stages.max_products(sp.eye_array(1000, format="csr")) is None
     huge = SimpleNamespace(nnz=20_000_000)
-    assert pipeline.max_products(huge) == pipeline.MIN_PRODUCTS
+    assert stages.max_products(huge) == stages.MIN_PRODUCTS

@@ -32,6 +32,7 @@ def server(monkeypatch):
         made.append(weakref.ref(self))
 
     monkeypatch.setattr(module.Explorer, "__init__", remember)
+    others = set(pn.state._servers)  # of other tests in this process
     pn.serve(
         {"/": create_app},
         port=0,
@@ -42,8 +43,9 @@ def server(monkeypatch):
         check_unused_sessions=100,
         session_token_expiration=600,
     )
-    wait_until(lambda: pn.state._servers)
-    (running,) = [entry[0] for entry in pn.state._servers.values()]
+    wait_until(lambda: pn.state._servers.keys() - others)
+    (new,) = pn.state._servers.keys() - others
+    running = pn.state._servers[new][0]
     yield f"http://localhost:{running.port}/", made
     pn.state.kill_all_servers()
 

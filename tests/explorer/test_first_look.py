@@ -5,6 +5,7 @@ import threading
 import kdegraph
 import kdegraph_explorer.pipeline as pipeline
 import kdegraph_explorer.session as module
+import kdegraph_explorer.stages as stages
 import pytest
 from explorer_actions import PATIENCE, choose, until
 from explorer_objects import source, view
@@ -113,7 +114,7 @@ def test_an_early_graph_that_gets_no_clusters_is_taken_back(sessions, monkeypatc
     def fail(*args, **options):
         raise ValueError("no spectrum")
 
-    monkeypatch.setattr(pipeline, "find_spectrum", fail)
+    monkeypatch.setattr(stages, "find_spectrum", fail)
     choose(session, sigma=0.16)
     assert session.state.error == "no spectrum"
     assert seen[0].sigma == 0.16

@@ -9,7 +9,7 @@ import pytest
 from bokeh.events import Pan, Tap
 from explorer_objects import happen, settle, source, view
 from kdegraph import datasets
-from kdegraph_explorer import pipeline
+from kdegraph_explorer import stages
 from kdegraph_explorer.algorithm import ribbon
 from kdegraph_explorer.drawing.palette import CLUSTER_COLORS
 from kdegraph_explorer.drawing.segments import segments
@@ -169,13 +169,13 @@ def test_segments_are_followed_over_their_numbers_and_dragging_shows_them_at_onc
     settle(explorer)
     assert state.outcome("kde").spectrum.n_components == 51  # one for all numbers
     assert state.outcome("kde").n_clusters == 12
-    solved, solve = [], pipeline.find_spectrum
+    solved, solve = [], stages.find_spectrum
 
     def count(graph, *args, **options):
         solved.append(graph)
         return solve(graph, *args, **options)
 
-    monkeypatch.setattr(pipeline, "find_spectrum", count)
+    monkeypatch.setattr(stages, "find_spectrum", count)
     state.choose(n_rounds=12)
     settle(explorer)
     graph = state.outcome("kde").graph

@@ -8,6 +8,7 @@ import kdegraph
 import kdegraph_explorer.pipeline as pipeline
 import kdegraph_explorer.results as results
 import kdegraph_explorer.session as session_module
+import kdegraph_explorer.stages as stages
 import numpy as np
 import pytest
 from explorer_actions import PATIENCE, choose, computed, put, settle, silent, undo
@@ -24,7 +25,12 @@ from kdegraph_explorer.views.controls import ParameterControls
 from sklearn.metrics import adjusted_rand_score
 
 MOONS = datasets.make("moons", n=300, seed=1)
-STAGES = ("similarity_graph", "knn_graph", "find_spectrum", "spectral_clustering")
+STAGES = {  # and the modules that call them
+    "similarity_graph": pipeline,
+    "knn_graph": pipeline,
+    "find_spectrum": stages,
+    "spectral_clustering": stages,
+}
 
 
 @pytest.fixture
@@ -33,13 +39,13 @@ def counts(monkeypatch):
     counts = dict.fromkeys(STAGES, 0)
 
     def count(name):
-        compute = getattr(pipeline, name)
+        compute = getattr(STAGES[name], name)
 
         def counted(*args, **options):
             counts[name] += 1
             return compute(*args, **options)
 
-        monkeypatch.setattr(pipeline, name, counted)
+        monkeypatch.setattr(STAGES[name], name, counted)
 
     for name in STAGES:
         count(name)

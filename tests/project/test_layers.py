@@ -172,6 +172,7 @@ PUBLIC_MODULES = (
     "kdegraph.runtime.replacing",
     "kdegraph.spectral",
     "kdegraph.validation",
+    "kdegraph.votes",
 )
 
 

@@ -246,7 +246,7 @@ def _lines_on_vote(decision, noise):
     """Return the line of the report on how sure the clusters are."""
     if decision is None or decision.vote is None:
         return []
-    from kdegraph.decision import SURE
+    from kdegraph.votes import SURE
 
     sure = SURE if noise is None else noise
     doubtful = int((decision.vote.probabilities < sure).sum())

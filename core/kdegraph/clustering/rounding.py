@@ -12,7 +12,7 @@ from kdegraph.clustering.embedding import FADING
 from kdegraph.runtime.threads import blas_threads
 
 LAYOUT_DIMENSIONS = 10  # more than a picture has, so that clusters need not be torn
-MAX_STARTS = 1_000  # of k-means: thousands bring nothing, and cannot be interrupted
+MAX_STARTS = 1_000  # of k-means, which cannot be interrupted
 MAX_SAMPLE = 10_000  # largest number of rows that k-means is fitted to
 
 

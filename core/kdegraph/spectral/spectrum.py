@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from kdegraph.manual import entry
+from kdegraph.manual import see
 from kdegraph.runtime.memory import check_memory, reuse_freed_memory
 from kdegraph.runtime.progress import partial_progress, stage_progress
 from kdegraph.spectral.blocks import NullSpace
@@ -94,8 +94,7 @@ def warn_of_residuals(residuals, n_products):
     warnings.warn(
         f"the eigenvalues did not converge: residual {residuals.max():.1e} after {n_products} "
         "products; they may be inaccurate, or one may be missing. The next eigenvalues are "
-        "probably very close: change n_components, or raise tol "
-        f"(see {entry('warning-convergence')} in the manual)",
+        f"probably very close: change n_components, or raise tol {see('warning-convergence')}",
         ConvergenceWarning,
         stacklevel=4,
     )
@@ -121,7 +120,7 @@ def compute_spectrum(
     min_size = graph.smallest_component(smallest_component)
     k = check_n_components(n_components, graph, min_size)
     need = f"{k} eigenvectors of a graph of {graph.n} vertices need"
-    check_memory(8 * graph.n * (k + 2 * block_width(k)), need, "use fewer n_components")
+    check_memory(spectrum_bytes(graph.n, k), need, "use fewer n_components")
 
     eigenvalues, residuals = np.zeros(k), np.zeros(k)
     eigenvectors = np.zeros((graph.n, k))
@@ -163,6 +162,11 @@ def _oriented(vectors):
     if negative.any():
         vectors *= np.where(negative, -1.0, 1.0)
     return vectors
+
+
+def spectrum_bytes(n, k):
+    """Return the memory for k eigenvectors of a graph with n vertices, and for finding them."""
+    return 8 * n * (k + 2 * block_width(k))
 
 
 def check_n_components(n_components, graph, min_size):

@@ -7,7 +7,7 @@ from kdegraph import similarity_graph, spectrum
 from kdegraph.clustering import vertices_in_clusters
 from kdegraph.explain import adjacency_after
 
-from ..pipeline import TOLERANCE
+from ..stages import TOLERANCE
 
 MAX_COMPARED = 24  # graphs; of more rounds, some in geometric steps are taken
 

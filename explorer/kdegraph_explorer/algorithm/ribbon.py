@@ -8,7 +8,7 @@ import numpy as np
 from kdegraph import cluster_numbers, cluster_scales
 
 from ..drawing.segments import mean_colors
-from ..pipeline import MOST_SEGMENTS, segment_spectrum
+from ..stages import MOST_SEGMENTS, segment_spectrum
 
 FIRST_POINTS = 1_000  # whose bands are shown within about a second
 MANY_POINTS = 3_000  # of more points, those are shown first ...

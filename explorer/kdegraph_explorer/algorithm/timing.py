@@ -8,7 +8,7 @@ from kdegraph import knn_graph, similarity_graph, spectral_clustering, spectrum
 from kdegraph.clustering import vertices_in_clusters
 
 from ..limits import check
-from ..pipeline import N_EIGENVALUES, TOLERANCE, sparse_full_graph
+from ..stages import N_EIGENVALUES, TOLERANCE, sparse_full_graph
 
 # Numbers of points that are timed, in the order of an experiment.
 TIMED_SIZES = (500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)

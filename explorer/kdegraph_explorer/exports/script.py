@@ -3,8 +3,8 @@
 import numpy as np
 
 from ..checks import as_code, as_text
-from ..pipeline import TOLERANCE, max_products
 from ..results import DECIDED
+from ..stages import TOLERANCE, max_products
 
 
 def write(session):

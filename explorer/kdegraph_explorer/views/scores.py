@@ -1,7 +1,7 @@
 """Show size, time and quality of both graphs in numbers."""
 
 import numpy as np
-from kdegraph.decision import SURE
+from kdegraph.votes import SURE
 
 from ..drawing.palette import MARKERS, METHOD
 from ..results import METHODS
