@@ -23,6 +23,7 @@ from benchmarks.experiments import (
     large_sets,
     load,
     reference_sets,
+    rules,
     segmentation,
     spectrum,
 )
@@ -186,6 +187,29 @@ def test_reference_sets_count_the_best_reference_and_no_noise(tmp_path):
         values = reference_sets.reference_sets(f"battery/{name}", method, sets=tmp_path)
         assert (values["points"], values["d"]) == (300, 2)
         assert values["ARI"] == values["NMI"] == 1.0
+
+
+def test_rules_are_chosen_by_the_other_batteries(tmp_path, monkeypatch):
+    (tmp_path / "battery").mkdir()
+    data = gaps()
+    np.savez(tmp_path / "battery" / "gaps.npz", X=data.X, y=data.y)
+    replaced = [change for changes in rules.RULES.values() for change in changes]
+    assert all(hasattr(module, name) for module, name, _ in replaced)
+    first, second, *_ = rules.RULES
+    few = {rule: rules.RULES[rule] for rule in (first, second)}
+    monkeypatch.setattr(rules, "RULES", few)
+    values = rules.rules("battery/gaps", sets=tmp_path)
+    assert values == {"points": 300, first: 1.0, second: 1.0}
+    scores = {"a/1": (0.2, 0.6), "a/2": (0.4, 0.8), "b/1": (0.9, 0.5), "c/1": (0.9, 0.8)}
+    rows = [{"set": name, first: one, second: two} for name, (one, two) in scores.items()]
+    found = {row.pop("rule"): row for row in rules.by_rule(rows)}
+    assert found[first] == pytest.approx({"a": 0.3, "b": 0.9, "c": 0.9, "mean": 0.7})
+    # Without a the first has .9 and the second .65, without b .6 and .75, without c .6 and .6.
+    assert found["which the others choose"] == {"a": first, "b": second, "c": first}
+    left_out = {"a": 0.3, "b": 0.5, "c": 0.9, "mean": 1.7 / 3}
+    assert found["chosen by the other batteries"] == pytest.approx(left_out)
+    best = {"a": 0.7, "b": 0.9, "c": 0.9, "mean": 2.5 / 3}
+    assert found["chosen by the battery itself"] == pytest.approx(best)
 
 
 # dask-ml hands an array of Dask to scikit-learn's k-means.

@@ -59,7 +59,7 @@ LAYERS = (
     {"bands"},
     {"ribbon"},
     {"over_numbers", "over_scales"},
-    {"precomputed"},
+    {"distance_rows", "precomputed"},
     {"estimators", "transformer"},
     {"io"},
     {"datasets", "descriptions", "table_transformer"},
