@@ -7,12 +7,13 @@ from urllib.parse import parse_qs, parse_qsl, urlencode
 from uuid import uuid4
 
 from .checks import count
+from .choices import AUTOMATIC
 from .cluster_names import abridged
 from .history import checked
 from .results import DECIDED
 from .sources import SOURCES
 from .sources.generators import Generators
-from .state import AUTOMATIC, State
+from .state import State
 
 DATA = "data."  # before the names of the source's own parameters
 MAX_ADDRESSED_SELECTION = 200  # indices; an address has only the size of a longer selection

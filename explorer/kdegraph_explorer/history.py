@@ -7,9 +7,10 @@ import numpy as np
 import param
 
 from .checks import check_values, quoted
+from .choices import AUTOMATIC
 from .cluster_names import check_names
 from .edits import check_edits
-from .state import AUTOMATIC, State
+from .state import State
 
 MAX_STEPS = 200  # snapshots; they refer to data, they do not copy them
 

@@ -18,59 +18,25 @@ from ..sources.upload import Upload
 from .base import Part
 from .decided import cluster_words, scale_words
 from .kept import KeptList
-from .markup import Markup, styled_text
+from .markup import styled_text
 from .widgets import (
-    SMALL_TOGGLE,
     automatic,
     box,
     button,
     column,
     control,
+    group,
     link,
     named,
     open_choice,
+    paired,
     row,
     slider_style,
+    toggle,
+    toggle_style,
 )
 
-HEADING = Markup("""<h2>{title}</h2>
-<button popovertarget="about" aria-label="About: {title}" title="What these controls do">i</button>
-<div id="about" popover><h3>{title}</h3><dl>{entries}</dl></div>""")
 SIGMA_DECADES = 1.5  # powers of ten between the automatic value and either end of the slider
-
-
-def group(title, *parts):
-    """Put controls below each other, under a title.
-
-    The sign beside the title shows what each of them does; the sign of a control is seen only while
-    the mouse or the keyboard is on it.
-    """
-    heading = styled_text("heading", margin=(4, 8, 0, 8))
-    body = column(heading, *parts)
-
-    def update(*events):
-        entry = Markup("<dt>{}</dt><dd>{}</dd>")
-        entries = (entry.format(widget.label, widget.description) for widget in shown(body))
-        heading.content = HEADING.format(title=title, entries=Markup().join(entries))
-
-    for part in body.select(lambda part: part is not heading):
-        part.param.watch(update, "visible")
-        if is_described(part):
-            part.stylesheets = [*part.stylesheets, style_sheet("quiet-sign")]
-    update()
-    return body
-
-
-def is_described(part):
-    """Return whether a part is a control with a sentence on its effect."""
-    return bool(getattr(part, "label", "") and getattr(part, "description", ""))
-
-
-def shown(body):
-    """Return the controls with a sentence in `body` that are visible."""
-    hidden = [part for part in body.select() if not part.visible]
-    unseen = {id(part) for outer in hidden for part in outer.select()}
-    return [part for part in body.select(is_described) if id(part) not in unseen]
 
 
 class AutomaticSigma(Part):
@@ -110,28 +76,6 @@ class AutomaticSigma(Part):
             self._preset.visible = dataset is not None and dataset.sigma is not None
         finally:
             self._following = False
-
-
-def paired(widgets):
-    """Put number fields beside the slider before them, as they need little space."""
-    lines = []
-    for widget in widgets:
-        if isinstance(widget, pmui.IntInput) and lines:
-            lines[-1] = row(lines[-1], widget)
-        else:
-            lines.append(widget)
-    return lines
-
-
-def toggle(state, name):
-    """Return a button for each value of a parameter, side by side."""
-    return pmui.RadioButtonGroup.from_param(state.param[name], **toggle_style(state.param[name]))
-
-
-def toggle_style(parameter):
-    """Return the options of buttons side by side with the label and the doc of a parameter."""
-    place = {"margin": (2, 8), "stylesheets": [style_sheet("compact")]}
-    return {"sx": SMALL_TOGGLE, **place, **named(parameter)}
 
 
 class DataControls(Part):

@@ -13,7 +13,7 @@ from ..limits import limits, words
 from ..patches.panel import at_once
 from ..uploads import IncomingFile
 from .columns import ColumnTable
-from .markup import AsWritten
+from .markup import AsWritten, Markup, styled_text
 
 
 class FileButton(JSComponent):
@@ -210,6 +210,67 @@ def column(*parts, **options):
 def filling_column(*parts, **options):
     """Put parts below each other, so that they fill their place."""
     return column(*parts, sizing_mode="stretch_both", **options)
+
+
+HEADING = Markup("""<h2>{title}</h2>
+<button popovertarget="about" aria-label="About: {title}" title="What these controls do">i</button>
+<div id="about" popover><h3>{title}</h3><dl>{entries}</dl></div>""")
+
+
+def group(title, *parts):
+    """Put controls below each other, under a title.
+
+    The sign beside the title shows what each of them does; the sign of a control is seen only while
+    the mouse or the keyboard is on it.
+    """
+    heading = styled_text("heading", margin=(4, 8, 0, 8))
+    body = column(heading, *parts)
+
+    def update(*events):
+        entry = Markup("<dt>{}</dt><dd>{}</dd>")
+        entries = (entry.format(widget.label, widget.description) for widget in shown(body))
+        heading.content = HEADING.format(title=title, entries=Markup().join(entries))
+
+    for part in body.select(lambda part: part is not heading):
+        part.param.watch(update, "visible")
+        if is_described(part):
+            part.stylesheets = [*part.stylesheets, style_sheet("quiet-sign")]
+    update()
+    return body
+
+
+def is_described(part):
+    """Return whether a part is a control with a sentence on its effect."""
+    return bool(getattr(part, "label", "") and getattr(part, "description", ""))
+
+
+def shown(body):
+    """Return the controls with a sentence in `body` that are visible."""
+    hidden = [part for part in body.select() if not part.visible]
+    unseen = {id(part) for outer in hidden for part in outer.select()}
+    return [part for part in body.select(is_described) if id(part) not in unseen]
+
+
+def paired(widgets):
+    """Put number fields beside the slider before them, as they need little space."""
+    lines = []
+    for widget in widgets:
+        if isinstance(widget, pmui.IntInput) and lines:
+            lines[-1] = row(lines[-1], widget)
+        else:
+            lines.append(widget)
+    return lines
+
+
+def toggle(state, name):
+    """Return a button for each value of a parameter, side by side."""
+    return pmui.RadioButtonGroup.from_param(state.param[name], **toggle_style(state.param[name]))
+
+
+def toggle_style(parameter):
+    """Return the options of buttons side by side with the label and the doc of a parameter."""
+    place = {"margin": (2, 8), "stylesheets": [style_sheet("compact")]}
+    return {"sx": SMALL_TOGGLE, **place, **named(parameter)}
 
 
 AT_A_GLANCE = 20  # options of a choice that can be found without a search
