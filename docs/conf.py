@@ -49,6 +49,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     "within_subsection_order": "FileNameSortKey",
     "reset_modules": ("matplotlib",),
+    "ignore_repr_types": r"matplotlib\.",  # what a last line that draws returns
     "min_reported_time": float("inf"),  # times of a shared machine say little
     "write_computation_times": False,
     "show_memory": False,
@@ -57,6 +58,7 @@ sphinx_gallery_conf = {
 }
 
 html_theme = "furo"
+pygments_dark_style = "github-dark"  # that of the theme underlines modules, as if they were links
 html_title = f"kdegraph {release}"
 html_static_path = ["_static"]
 html_css_files = ["manual.css"]

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
 from kdegraph.io.dataset import Dataset
@@ -236,6 +237,11 @@ def _percent(share):
 def _columns(X) -> list[Any]:
     """Return the columns that can be compared."""
     if not (isinstance(X, (dict, Table, Dataset)) or hasattr(X, "__arrow_c_stream__")):
+        if scipy.sparse.issparse(X):
+            raise TypeError(
+                f"X is a sparse matrix of {X.shape[1]:,} columns; give those to compare as a data "
+                "frame, such as pandas.DataFrame(X[:, columns].toarray(), columns=names)"
+            )
         X = as_array(X, "X", "a table of numbers of shape (n, d)")
         if X.ndim != 2 or X.dtype.kind not in "biuf":
             raise ValueError(

@@ -105,7 +105,7 @@ def test_one_hot_columns_count_as_the_column_that_they_are_made_of():
 def test_missing_cells_by_choice():
     frame = MIXED.astype({"smokes": object})
     frame.loc[3, "height"] = frame.loc[7, "color"] = frame.loc[9, "smokes"] = None
-    with pytest.raises(ValueError, match=r"row 3, column 'height' is missing .* missing='drop'"):
+    with pytest.raises(ValueError, match=r"row 3, column 'height' is missing .* missing='impute'"):
         table_points(frame)
     rows = np.setdiff1d(np.arange(60), [3, 7, 9])
     dropped = table_points(frame, missing="drop")

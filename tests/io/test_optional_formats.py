@@ -135,6 +135,18 @@ def test_cells_are_points_with_their_categories(kind):
     assert table.column("leiden").values.tolist() == ["T cell", "B cell", None, "T cell"]
 
 
+def test_clusters_that_were_saved_with_cells_are_no_features():
+    """scanpy numbers clusters, and AnnData keeps the numbers as text."""
+
+    def number(file):
+        del file["obs/leiden/categories"]
+        file["obs/leiden/categories"] = ["0", "1"]
+
+    table = datasets.read(cells(number), filename="cells.h5ad")
+    assert table.column("leiden").kind == "text"
+    np.testing.assert_array_equal(table.to_dataset(label=None).X, X)
+
+
 def test_principal_components_are_taken_where_there_are_any():
     components = np.arange(8.0).reshape(4, 2)
     data = datasets.load(cells(components=components), filename="cells.h5ad", label="leiden")

@@ -221,11 +221,14 @@ def test_parquet():
         "n": [1, 2, None],
         "flag": [True, False, True],
         "name": pa.array(["u", "v", "u"]).dictionary_encode(),
+        "code": pa.array(["7", None, "8"]).dictionary_encode(),  # a category, not a number
         "list": [[1], [2], [3]],
         "__index_level_0__": [0, 1, 2],
     }
     table = datasets.read(parquet_bytes(columns), filename="t.parquet")
-    assert [c.name for c in table.columns] == ["x", "n", "flag", "name", "__index_level_0__"]
+    names = ["x", "n", "flag", "name", "code", "__index_level_0__"]
+    assert [c.name for c in table.columns] == names
+    assert table.column("code").values.tolist() == ["7", None, "8"]
     assert table.suggested_features == ("x", "n", "flag")
     data = table.to_dataset(["x", "flag"], "name")
     np.testing.assert_array_equal(data.X, [[1.5, 1], [2.5, 0], [3.5, 1]])

@@ -67,8 +67,11 @@ def read_parquet(data, name, max_bytes):
     places = {label: iter(table.schema.get_all_field_indices(label)) for label in read}
     columns = []
     for field in flat:
-        values = None if _kind(field.type) == "other" else table.column(next(places[field.name]))
-        columns.append(column(field.name, values))
+        if _kind(field.type) == "other":
+            columns.append(Column(field.name, "other", None))
+            continue
+        read_column = category_column if pa.types.is_dictionary(field.type) else column
+        columns.append(read_column(field.name, table.column(next(places[field.name]))))
     return Table(columns, name, frame=table)
 
 
@@ -87,25 +90,42 @@ def _kind(arrow_type):
 
 
 def column(name, values, decimal="."):
-    """Return the `Column` of a chunked array; None stands for a column that is not read.
+    """Return the `Column` of a chunked array.
 
     Text of which more than half are numbers is a column of numbers with wrong cells, so that one
     typing error does not silently remove a feature. `decimal` is the usual point of these numbers.
     """
     import pyarrow as pa
 
-    kind = "other" if values is None else _kind(values.type)
+    kind = _kind(values.type)
     if kind == "other":
         return Column(name, "other", None)
     if kind == "text":
         return _text_column(name, values, decimal)
-    if pa.types.is_dictionary(values.type):
-        values = values.cast(values.type.value_type)
     if kind == "date":
         moments = values.cast(pa.timestamp("ms"), safe=False).to_numpy()
         return Column(name, "date", moments, recognized="date")
     numbers = _to_float(values.cast(pa.int8()) if pa.types.is_boolean(values.type) else values)
     return Column(name, "number", numbers, recognized=_recognize(name, numbers))
+
+
+def category_column(name, values):
+    """Return the column of text for a chunked array of a categorical type, also one of numbers."""
+    words, codes = _words_and_codes(values)
+    texts = [None if word is None else str(word) for word in words.to_pylist()]
+    return Column(name, "text", take(np.array([*texts, None], dtype=object), codes))
+
+
+def _words_and_codes(values):
+    """Return the different values of a chunked array with a dictionary, and which of them each row
+    has; the number of them stands for a missing one.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values = values.unify_dictionaries().combine_chunks()
+    codes = pc.fill_null(values.indices.cast(pa.int64()), len(values.dictionary))
+    return values.dictionary, codes.to_numpy()
 
 
 def _text_column(name, values, decimal):
@@ -115,9 +135,8 @@ def _text_column(name, values, decimal):
 
     if not pa.types.is_dictionary(values.type):
         values = values.dictionary_encode()
-    values = values.unify_dictionaries().combine_chunks()
-    words, missing = values.dictionary, len(values.dictionary)
-    codes = pc.fill_null(values.indices.cast(pa.int64()), missing).to_numpy()
+    words, codes = _words_and_codes(values)
+    missing = len(words)
     numbers = np.append(_to_float(numbers_of(pc.utf8_trim_whitespace(words), decimal)), np.nan)
     numbers = numbers[codes]
     numeric = ~np.isnan(numbers)

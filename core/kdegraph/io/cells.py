@@ -14,7 +14,6 @@ import scipy.sparse
 
 from kdegraph.io.arrow import read_parquet
 from kdegraph.io.limits import ADVICE, check_table, needing
-from kdegraph.runtime.slices import take
 from kdegraph.sparse_checks import check_sparse
 
 # Names of columns, or categories of one, as each is read by itself.
@@ -124,12 +123,14 @@ class _Parts:
         return words
 
     def categories(self, key, n):
-        """Return the category of each cell, or None."""
+        """Return the category of each cell, or null, as an Arrow array of a categorical type."""
+        import pyarrow as pa
+
         codes = self.numbers(self.part("obs", key, "codes"), (n,))
         words = self._words(self.part("obs", key, "categories"))
         if not np.isin(codes, np.arange(-1, len(words))).all():
             raise ValueError(f"{key} has codes without a category")
-        return take(np.array([*words, None], dtype=object), codes)
+        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), pa.array(words))
 
 
 if __name__ == "__main__":

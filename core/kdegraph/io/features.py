@@ -105,9 +105,9 @@ def check_complete(table: "Table", features: Sequence[Any], finite: Any) -> None
     raise explained(
         ValueError,
         "error-missing",
-        f"row {row:,}{line}, column {feature.name!r} {what}; correct it, choose other "
-        "columns, or leave out incomplete rows (in Python dropna=True, or missing='drop' of "
-        "table_points, in the shell --dropna)",
+        f"row {row:,}{line}, column {feature.name!r} {what}; correct it, choose other columns, "
+        "leave out incomplete rows (in Python dropna=True or missing='drop', in the shell "
+        "--dropna), or fill such cells in (table_points with missing='impute')",
     )
 
 

@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-import numpy as np
-
-from kdegraph.io.arrow import column
+from kdegraph.io.arrow import category_column, column
 from kdegraph.io.dataset import Dataset
-from kdegraph.io.table import Column, Table
+from kdegraph.io.table import Table
 from kdegraph.validation import check_choice
 
 __all__ = ["as_table", "table_points"]
@@ -120,7 +118,5 @@ def _frame_column(name, values):
 
     if pa.types.is_string_view(values.type):  # of polars
         values = values.cast(pa.large_string())
-    if not pa.types.is_dictionary(values.type):
-        return column(str(name), values)
-    texts = [None if value is None else str(value) for value in values.to_pylist()]
-    return Column(str(name), "text", np.array(texts, dtype=object))
+    read_column = category_column if pa.types.is_dictionary(values.type) else column
+    return read_column(str(name), values)

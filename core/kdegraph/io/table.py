@@ -150,6 +150,8 @@ class Table:
     --------
     >>> from kdegraph import datasets
     >>> table = datasets.read(b"x,y,label\\n0,1,a\\n2,3,b\\n", filename="points.csv")
+    >>> table
+    <Table of points.csv with 2 rows and 3 columns>
     >>> [column.name for column in table.columns]
     ['x', 'y', 'label']
     >>> table.to_dataset(["y"]).X
@@ -178,6 +180,10 @@ class Table:
         self.suggested_features: tuple[str, ...] = tuple(
             c.name for c in self._suggest_features(self.suggested_label)
         )
+
+    def __repr__(self) -> str:
+        name = f" of {self.name}" if self.name else ""
+        return f"<Table{name} with {self.n_rows:,} rows and {len(self.columns)} columns>"
 
     def _suggest_features(self, *labels, mixed=False):
         """Return the columns that are features by default; `mixed` includes text that repeats."""

@@ -17,7 +17,7 @@ from kdegraph.graph_parameters import KeptParameters
 class SimilarityGraph(KeptParameters):
     """A sampled similarity graph, as returned by `similarity_graph`. Graphs compare by identity.
 
-    Attributes
+    Parameters
     ----------
     adjacency : csr_array, (n, n) float64
         Symmetric, sorted, without duplicates. The diagonal is zero but for points of a weight w
@@ -28,9 +28,22 @@ class SimilarityGraph(KeptParameters):
     neighbors : (n, L) int32
         The sampled neighbors of every vertex, with repetitions; -1 for an isolated vertex, and for
         a draw whose kernel value underflows.
+    densities : (n,) float64 or None
+        The densities that divide the kernel, ``g(x_i)`` to the relative error `eps`; None for an
+        `alpha` of 0.
+    points : (n, d) float64 or float32 array, csr_array or None
+        The points, not copied; None after reading a file if they were sparse. For other metrics
+        than "euclidean" those between which the Euclidean distance is that of the metric: of length
+        1, or on a sphere, in kilometers.
+    order : (n,) int32 or None
+        The points in the order of a tree, in which points near each other have near positions.
+        `spectrum` is faster with it. None for sparse points.
+    sample_weight : (n,) float64 array or None
+        The weights of the points; None if all are 1.
     sigma : float or (n,) float64
         The bandwidth, or the bandwidth of each point.
     kernel : str
+        The kernel function, see `Kernel`.
     n_rounds : int
         The paper's L.
     seed : int
@@ -41,25 +54,15 @@ class SimilarityGraph(KeptParameters):
     draws : {"stratified", "independent"}
         How the L neighbors of a vertex were drawn; only "recursive" has stratified draws.
     weighting : {"inclusion", "paper"}
+        How the sampled edges are weighted, see `similarity_graph`.
     eps : float
         Relative error of the kernel sums; NaN for the sampler "mixture".
-    timings : dict
-        Seconds per stage.
     alpha : float
-        The exponent of the densities that divide the kernel.
-    densities : (n,) float64 or None
-        These densities, ``g(x_i)`` to the relative error `eps`; None for an `alpha` of 0.
-    sample_weight : (n,) float64 array or None
-        The weights of the points; None if all are 1.
+        The exponent of the densities.
     metric : {"euclidean", "cosine", "haversine"}
         The distance in the kernel.
-    points : (n, d) float64 or float32 array, csr_array or None
-        The points, not copied; None after reading a file if they were sparse. For other metrics
-        than "euclidean" those between which the Euclidean distance is that of the metric: of length
-        1, or on a sphere, in kilometers.
-    order : (n,) int32 or None
-        The points in the order of a tree, in which points near each other have near positions.
-        `spectrum` is faster with it. None for sparse points.
+    timings : dict
+        Seconds per stage.
 
     Examples
     --------

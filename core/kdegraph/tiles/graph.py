@@ -34,7 +34,7 @@ class TiledGraph(KeptParameters):
     under the same name. The arrays equal those of the `SimilarityGraph` of the same points,
     parameters and seed, bit for bit.
 
-    Attributes
+    Parameters
     ----------
     path : Path
         The folder.
@@ -44,8 +44,18 @@ class TiledGraph(KeptParameters):
         Number of blocks of each array.
     sigma : float or (n,) float64
         Bandwidth that was used, or that of every point.
-    kernel, n_rounds, seed, sampler, draws, weighting, eps, alpha, metric, timings
-        As in `SimilarityGraph`.
+    kernel : str
+        The kernel function; this and the following are as in `SimilarityGraph`.
+    n_rounds, seed : int
+        The number of rounds, and the seed of the draws.
+    sampler, draws, weighting : str
+        How edges are drawn and weighted.
+    eps, alpha : float
+        The error of the kernel sums, and the exponent of the densities.
+    metric : str
+        The distance in the kernel.
+    timings : dict
+        Seconds per stage.
 
     Examples
     --------
