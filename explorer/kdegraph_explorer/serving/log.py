@@ -11,6 +11,8 @@ LOGGERS = (
 )
 # Modules that read what arrives. Callbacks run in others.
 READERS = ("asyncio", "bokeh", "json", "tornado")  # and panel.io.server
+# What is raised for a connection that has ended: by Tornado, and by an assertion of Bokeh (3.9).
+LEFT = (WebSocketClosedError, AssertionError)
 
 
 def shorten(record):
@@ -20,8 +22,9 @@ def shorten(record):
     error = record.exc_info and record.exc_info[1]
     if not error or not is_of_client(error):
         return True
-    if isinstance(error, WebSocketClosedError):
-        record.levelno, record.msg = logging.INFO, "a page has gone before a message reached it"
+    if isinstance(error, LEFT):
+        record.levelno = logging.INFO
+        record.msg = "a page has gone while a message was on its way to it, or from it"
     else:
         record.levelno = logging.WARNING
         record.msg = f"a message of a page cannot be read: {error!r:.200}"
@@ -32,8 +35,7 @@ def shorten(record):
 def is_of_client(error):
     """Return whether an error was raised where messages are read or sent, and not by what follows.
 
-    Bokeh (3.9) raises errors of many types for messages that no page sends, and an AssertionError
-    for a connection that ends while it is being closed.
+    Bokeh (3.9) raises errors of many types for messages that no page sends.
     """
     if isinstance(error, WebSocketClosedError):
         return True
