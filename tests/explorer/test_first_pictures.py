@@ -10,9 +10,11 @@ import pytest
 from kdegraph.datasets import Dataset
 from kdegraph_explorer.address import FIRST_PAGE, is_first_page, read
 from kdegraph_explorer.assets import STATIC, style_sheet
-from kdegraph_explorer.drawing.figures import extent_of
+from kdegraph_explorer.drawing.figures import Frame, extent_of
+from kdegraph_explorer.drawing.painter import Scene
 from kdegraph_explorer.exports.still import panel_of, still_of, window
 from kdegraph_explorer.sources.generators import first_points
+from kdegraph_explorer.views.plots import EMPTY, UNCOLORED, GraphPlot
 from kdegraph_explorer.views.start import PANELS, StartView
 from PIL import Image
 
@@ -115,6 +117,18 @@ def test_only_the_first_page_has_them(sessions, limit, query, points, expected):
     assert is_first_page(session, query) is expected
     session.open("own.csv")  # that with the file that the explorer was started with
     assert not is_first_page(session, query)
+
+
+def test_a_plot_is_uncolored_until_it_shows_clusters():
+    frame, points = Frame(lambda: None), first_points().X
+    plot = GraphPlot("plot", frame)
+    assert plot.figure.css_classes == [EMPTY, UNCOLORED]
+    scene = Scene(points, frame.viewport)
+    plot.show(scene, plot.painter.image(scene))
+    assert plot.figure.css_classes == [UNCOLORED]
+    scene = Scene(points, frame.viewport, colors=np.zeros(len(points), dtype=int))
+    plot.show(scene, plot.painter.image(scene))
+    assert plot.figure.css_classes == []
 
 
 def test_the_style_sheet_has_the_pictures_and_titles_of_all_plots():
