@@ -48,7 +48,8 @@ MANY_POINTS = 100_000  # and where bandwidths are to be decided for more points
 FEW_ROUNDS = 6
 SLOW_DRAWS = 100_000  # with more draws in all, edges are drawn while the spectrum is computed
 
-_first = {}  # the stages of the first page, which many sessions of a server begin with
+# The stages of the first page, which many sessions of a server begin with.
+_first: dict[object, "Kept"] = {}
 
 
 class Kept(NamedTuple):
