@@ -58,9 +58,7 @@ def near(mask, pixels=2):
     return np.asarray(wide) > 0
 
 
-@pytest.mark.parametrize(
-    ("theme", "size"), [("light", None), ("dark", {"width": 1000, "height": 672}), ("dark", PHONE)]
-)
+@pytest.mark.parametrize(("theme", "size"), [("light", None), ("dark", None), ("dark", PHONE)])
 def test_pictures_stand_where_the_plots_come(explorer, new_page, explorer_server, theme, size):
     options = {"color_scheme": theme, **({} if size is None else {"viewport": size})}
     before = new_page(**options, java_script_enabled=False)
