@@ -13,7 +13,7 @@ from kdegraph_explorer.assets import STATIC, style_sheet
 from kdegraph_explorer.drawing.figures import Frame, extent_of
 from kdegraph_explorer.drawing.painter import Scene
 from kdegraph_explorer.exports.still import panel_of, still_of, window
-from kdegraph_explorer.sources.generators import first_points
+from kdegraph_explorer.sources.generators import FIRST, first_points
 from kdegraph_explorer.views.plots import EMPTY, UNCOLORED, GraphPlot
 from kdegraph_explorer.views.start import PANELS, StartView
 from PIL import Image
@@ -47,6 +47,7 @@ def pixels(file):
 def first_page(sessions, given=None, **choices):
     """A session that has the result of the first page, or that with other choices."""
     session = sessions(given, start=given is not None)
+    session.sources["generators"].shared = True
     session.state.extra_methods = StartView.extra_methods
     session.restore(read(session, f"source=generators&{FIRST_PAGE}&{urlencode(choices)}"))
     session.wait()
@@ -97,6 +98,13 @@ def test_nothing_of_a_session_that_had_other_points_is_kept(sessions, monkeypatc
     assert pipeline._first == {}
     first_page(sessions)
     assert pipeline._first.keys() >= {("full", "graph"), ("kde", "clusters")}
+
+
+def test_notebooks_share_no_points(sessions):
+    source = sessions(start=False).sources["generators"]
+    source.restore(FIRST)
+    assert source.loader()() is not source.loader()()
+    np.testing.assert_array_equal(source.loader()().X, first_points().X)
 
 
 @pytest.mark.parametrize(

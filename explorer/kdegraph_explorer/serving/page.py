@@ -19,6 +19,7 @@ from .. import process
 from ..address import AddressBar
 from ..assets import SIZES, STATIC, style_sheet, template
 from ..patches.bokeh import FEWER_STEPS
+from ..sources.generators import Generators
 
 TITLE = "kdegraph explorer"
 DIRECTIVES = {
@@ -149,6 +150,7 @@ class ServedPage:
 
     def __init__(self, session, browser):
         self._session, self._browser = session, browser
+        session.sources[Generators.key].shared = True
         pn.state.on_session_destroyed(lambda context: self._end())
         # The server has nothing else to do while the browser builds the page.
         pn.state.curdoc.add_next_tick_callback(process.import_libraries)

@@ -65,6 +65,9 @@ class Generators(Source):
     label = "Generated points"
     controls = ("shape", "n", "noise", "seed")
     widgets: ClassVar[dict] = {"shape": SHAPES, "n": "steps"}
+    # Whether the points of the first page are those of other sessions, too. A notebook could change
+    # arrays that are shared.
+    shared = False
 
     shape = param.Selector(
         objects={title: name for titles in SHAPES.values() for title, name in titles.items()},
@@ -86,7 +89,8 @@ class Generators(Source):
     )
 
     def loader(self):
-        return first_points if self.recall() == FIRST else self.sized(self.n)
+        first = self.shared and self.recall() == FIRST
+        return first_points if first else self.sized(self.n)
 
     def sized(self, n):
         noise = self.noise * datasets.default_noise(self.shape)
