@@ -59,6 +59,7 @@ build: $(VENV)/.ready-dev ## Build wheel and sdist into dist/
 
 screenshots: $(VENV)/.ready-dev ## Take new baselines for the screenshot tests: look at each before committing it
 	@scripts/browser.sh $(BIN)/python
+	$(BIN)/pytest tests/explorer/test_first_pictures.py --update-screenshots
 	$(BIN)/pytest tests/browser -k "screenshot or in_jupyterlab or phone or new_token" --update-screenshots
 
 recording: $(VENV)/.ready-dev ## Record the moving picture of the README

@@ -10,6 +10,7 @@ from .checks import count
 from .choices import AUTOMATIC
 from .cluster_names import abridged
 from .history import checked
+from .limits import limits
 from .results import DECIDED
 from .sources import SOURCES
 from .sources.generators import Generators
@@ -167,6 +168,13 @@ def _value(text):
 def first_view(session, text):
     """Return the key of the view that a page with this query begins with, or ""."""
     return parse_qs(wanted(session, text)).get("view", [""])[0]
+
+
+def is_first_page(session, text):
+    """Return whether a page with this query begins with the points and the view of `FIRST_PAGE`."""
+    own, limit = session.first == SOURCES[0].key, limits().points
+    fits = limit is None or limit >= Generators.param.n.default  # else they are refused
+    return own and fits and wanted(session, text) == FIRST_PAGE
 
 
 def wanted(session, text):

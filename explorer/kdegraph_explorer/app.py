@@ -11,6 +11,8 @@ import panel as pn
 from bokeh.settings import settings
 
 from . import process
+from .address import is_first_page
+from .assets import style_sheet
 from .explorer import Explorer
 from .kept_files import KeptFiles
 from .limits import limits
@@ -18,7 +20,7 @@ from .patches.bokeh import application_of
 from .patches.panel import forget
 from .serving.access import Access, chooses_session, read_password
 from .serving.origins import Origins, read_origin
-from .serving.page import STYLE, page_of, take_files_from_the_server
+from .serving.page import STYLE, page_of, query_of_page, take_files_from_the_server
 from .serving.servers import LOCAL, Place, read_prefix, server_of
 from .serving.spare import keep_spare
 from .serving.user_secret import user_secret
@@ -56,7 +58,15 @@ def create_app(file=None, checked=False, kept=None):
         explorer.open(file)  # which says on the page what is wrong
     explorer.session.sources["upload"].storage = kept
     sidebar, header, main = explorer.sections()
-    page = page_of(main, sidebar=[sidebar], header=[header], sidebar_width=320, sx=STYLE)
+    first = is_first_page(explorer.session, query_of_page())
+    page = page_of(
+        main,
+        plots=style_sheet("first-plots") if first else "",
+        sidebar=[sidebar],
+        header=[header],
+        sidebar_width=320,
+        sx=STYLE,
+    )
     browser = explorer.layout.toolbar.browser
 
     def follow(*events):

@@ -1,5 +1,7 @@
-"""Read the scripts, style sheets and icons in the folder `static`."""
+"""Read the scripts, style sheets and pictures in the folder `static`."""
 
+import re
+from base64 import b64encode
 from functools import cache
 from pathlib import Path
 
@@ -22,12 +24,20 @@ def _text(file):
 def style_sheet(name):
     """Return the text of a style sheet, with sizes in place of ``var(--kg-small)`` and the like.
 
+    Pictures are a part of it, in place of their names.
+
     Shadow roots and notebooks have no common root that could set variables.
     """
     text = _text(f"{name}.css")
     for size, pixels in SIZES.items():
         text = text.replace(f"var(--kg-{size})", pixels)
-    return text
+    return re.sub(r"url\((.+\.png)\)", _inlined, text)
+
+
+def _inlined(match):
+    """Return the picture that a match names as an address that holds all of it."""
+    content = b64encode((STATIC / match[1]).read_bytes()).decode()
+    return f"url(data:image/png;base64,{content})"
 
 
 def script(name):

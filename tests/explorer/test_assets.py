@@ -1,4 +1,4 @@
-"""The scripts, style sheets and icons of the package."""
+"""The scripts, style sheets and pictures of the package."""
 
 import ast
 import re
@@ -11,7 +11,7 @@ PACKAGE = Path(kdegraph_explorer.__file__).parent
 
 
 def named_files():
-    """The files that the modules of the package name."""
+    """The files that the modules and the style sheets of the package name."""
     endings = {
         "script": "js",
         "script_of_elements": "js",
@@ -25,6 +25,8 @@ def named_files():
             called = isinstance(node, ast.Call) and endings.get(ast.unparse(node.func))
             if called and isinstance(node.args[0], ast.Constant):  # elsewhere it is passed on
                 yield f"{node.args[0].value}.{called}"
+    for path in STATIC.glob("*.css"):
+        yield from re.findall(r"url\((.+\.png)\)", path.read_text())
 
 
 def test_every_file_is_used_and_every_name_has_a_file():

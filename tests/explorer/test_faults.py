@@ -77,6 +77,8 @@ def test_sessions_that_end_free_their_memory_and_threads(server, monkeypatch):
     assert len(made) == N_SESSIONS
     explorers = [reference() for reference in made]
     assert len({id(explorer.session.state) for explorer in explorers}) == N_SESSIONS
+    # They compute the first page once.
+    assert all(explorer.session.sources["generators"].shared for explorer in explorers)
     for explorer in explorers:
         explorer.session.start()
     jobs = [job for explorer in explorers for job in explorer.session.jobs]

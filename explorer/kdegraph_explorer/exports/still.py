@@ -13,7 +13,7 @@ from ..drawing.painter import MAX_GLYPHS, colors_of, faded, point_opacities, poi
 from ..drawing.palette import BETWEEN, CLUSTER_COLORS, METHOD, cluster_colors, in_hex
 from ..drawing.raster import draw
 from ..projection import positions
-from ..results import METHODS
+from ..results import ALL_METHODS, METHODS
 
 WIDTH, PANEL_HEIGHT, SPECTRUM_HEIGHT, GAP = 1200, 420, 130, 16  # pixels of the picture
 TITLE_SIZE, TEXT_SIZE = 19, 15  # pixels
@@ -90,9 +90,12 @@ def legend_of(still):
     return list(zip(ends, (f"{coloring.name}: {low} or less", f"{high} or more"), strict=True))
 
 
-def still_of(state):
-    """Return the present result of a `State` as a `Still`, or None if there is none."""
-    outcomes = state.outcomes(METHODS)
+def still_of(state, methods=tuple(METHODS)):
+    """Return the present result of a `State` as a `Still`, or None if there is none.
+
+    The graphs are those of `methods`, keys of `ALL_METHODS`.
+    """
+    outcomes = state.outcomes(methods)
     if "kde" not in outcomes:
         return None
     dataset, n_rounds = state.shown, outcomes["kde"].graph.n_rounds
@@ -125,7 +128,7 @@ def _graph(state, outcome):
         words.append(f"adjusted Rand index {score:.3f}")
     return StillGraph(
         outcome.method,
-        f"{METHODS[outcome.method]}: {', '.join(words)}",
+        f"{ALL_METHODS[outcome.method]}: {', '.join(words)}",
         outcome.colors,
         *colors_of(state.coloring, outcome.colors),
         np.asarray(outcome.spectrum.eigenvalues),
@@ -147,7 +150,7 @@ def png(still):
         left = GAP + number * (width + GAP)
         pen.text((left, head), graph.title, fill=FAINT, font=ImageFont.load_default(TEXT_SIZE))
         top = head + TEXT_SIZE + GAP // 2
-        panel = _panel(still, graph, window(still, width, PANEL_HEIGHT))
+        panel = panel_of(still, graph, window(still, width, PANEL_HEIGHT))
         picture.paste(panel, (left, top), panel)
         pen.rectangle((left, top, left + width, top + PANEL_HEIGHT), outline="#D5DAE0")
         _draw_eigenvalues(pen, graph, left, top + PANEL_HEIGHT + GAP, width)
@@ -186,7 +189,7 @@ def edge_image(still, graph, viewport, points=False, sharpness=1):
     return rows[::-1].copy().view(np.uint8).reshape(*rows.shape, 4)
 
 
-def _panel(still, graph, viewport):
+def panel_of(still, graph, viewport):
     """Draw points and edges of one graph; up to `MAX_GLYPHS` points are drawn as circles."""
     few = len(still.positions) <= MAX_GLYPHS
     panel = Image.fromarray(edge_image(still, graph, viewport, points=not few))

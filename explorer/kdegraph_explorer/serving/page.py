@@ -19,6 +19,7 @@ from .. import process
 from ..address import AddressBar
 from ..assets import SIZES, STATIC, style_sheet, template
 from ..patches.bokeh import FEWER_STEPS
+from ..sources.generators import Generators
 
 TITLE = "kdegraph explorer"
 DIRECTIVES = {
@@ -33,26 +34,34 @@ DIRECTIVES = {
     "object-src": "'none'",
 }
 # Nothing in the page comes from a user (the document follows through the websocket), so that every
-# script in it is one of Panel's or the explorer's: each gets the nonce.
+# script in it is one of Panel's or the explorer's: each gets the nonce. The skeleton comes before
+# the scripts, as the browser shows nothing that comes after a script that it has to load.
 TEMPLATE = """
 {%- extends base %}
 {%- block inner_head %}
     <meta http-equiv="Content-Security-Policy" content="{{ policy }}">
-    {%- filter replace("<script", tag) %}{{ super() }}<script>{{ patch }}</script>{% endfilter %}
+    {%- filter replace("<script", tag) %}{{ super() }}{% endfilter %}
 {%- endblock %}
+{%- block js_resources %}{% endblock %}
 {%- block loader_css %}{{ skeleton_style }}{% endblock %}
 {%- block body %}
     {%- filter replace("<script", tag) %}{{ super() }}{% endfilter %}
 {%- endblock %}
-{%- block loader %}{{ skeleton }}{% endblock %}
+{%- block loader %}
+{%- if plots %}<style id="kg-first-plots">{{ plots }}</style>{% endif %}
+{{ skeleton }}{{ bokeh_js }}<script>{{ patch }}</script>
+{%- endblock %}
 """
 
 
-def page_of(main, **options):
-    """Make a page; `options` are those of `panel_material_ui.Page`."""
+def page_of(main, plots="", **options):
+    """Make a page; `options` are those of `panel_material_ui.Page`.
+
+    `plots` is a style sheet with pictures of plots, which stand there until they are drawn.
+    """
     page = pmui.Page(
         title=TITLE,
-        template=page_template(),
+        template=page_template(plots),
         main=[main],
         theme_config=THEME,
         favicon=STATIC / "favicon.svg",
@@ -66,7 +75,7 @@ def page_of(main, **options):
     return page
 
 
-def page_template():
+def page_template(plots):
     """Return the template of a page with the policy, for one rendering."""
     nonce = secrets.token_urlsafe(16)
     policy = "; ".join(f"{name} {sources}" for name, sources in DIRECTIVES.items())
@@ -75,6 +84,7 @@ def page_template():
         "policy": policy.format(nonce=nonce),
         "tag": f'<script nonce="{nonce}"',
         "patch": FEWER_STEPS.read_text(encoding="utf-8"),
+        "plots": plots,
         "skeleton": template("skeleton"),
         "skeleton_style": style_sheet("skeleton"),
     }
@@ -140,6 +150,7 @@ class ServedPage:
 
     def __init__(self, session, browser):
         self._session, self._browser = session, browser
+        session.sources[Generators.key].shared = True
         pn.state.on_session_destroyed(lambda context: self._end())
         # The server has nothing else to do while the browser builds the page.
         pn.state.curdoc.add_next_tick_callback(process.import_libraries)

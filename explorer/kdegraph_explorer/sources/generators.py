@@ -1,6 +1,6 @@
 """Generated shapes, and the photographs that come with scikit-learn."""
 
-from functools import partial
+from functools import cache, partial
 from typing import ClassVar
 
 import numpy as np
@@ -65,6 +65,9 @@ class Generators(Source):
     label = "Generated points"
     controls = ("shape", "n", "noise", "seed")
     widgets: ClassVar[dict] = {"shape": SHAPES, "n": "steps"}
+    # Whether the points of the first page are those of other sessions, too. A notebook could change
+    # arrays that are shared.
+    shared = False
 
     shape = param.Selector(
         objects={title: name for titles in SHAPES.values() for title, name in titles.items()},
@@ -86,21 +89,28 @@ class Generators(Source):
     )
 
     def loader(self):
-        return partial(
-            datasets.make,
-            self.shape,
-            n=self.n,
-            noise=self.noise * datasets.default_noise(self.shape),
-            seed=self.seed,
-        )
+        first = self.shared and self.recall() == FIRST
+        return first_points if first else self.sized(self.n)
 
     def sized(self, n):
-        return partial(self.loader(), n=n)
+        noise = self.noise * datasets.default_noise(self.shape)
+        return partial(datasets.make, self.shape, n=n, noise=noise, seed=self.seed)
 
     def script(self, data, dataset):
         noise = data["noise"] * datasets.default_noise(data["shape"])
         options = f"n={data['n']!r}, noise={noise!r}, seed={data['seed']!r}"
         return [f"data = kdegraph.datasets.make({data['shape']!r}, {options})"]
+
+
+FIRST = {**Generators().defaults(), "shape": "clumps"}  # the parameters of the first page
+
+
+@cache
+def first_points():
+    """Return the points of the first page, always the same object: sessions share their stages."""
+    source = Generators()
+    source.restore(FIRST)
+    return source.sized(source.n)()
 
 
 class Contrast(Source):

@@ -136,6 +136,11 @@ export function render({model, el, view}) {
     const show_busy = () => document.body.setAttribute("aria-busy", String(model.busy))
     model.on("busy", show_busy)
     show_busy()
+
+    // Pictures of the first result are not shown after the work on it, nor beside other choices.
+    const forget_pictures = () => document.getElementById("kg-first-plots")?.remove()
+    model.on("busy", () => { if (!model.busy) forget_pictures() })
+    model.on("step", forget_pictures)
   }
 
   const views = () => find(explorer_around(el)?.shadowRoot ?? document, ".kg-main")

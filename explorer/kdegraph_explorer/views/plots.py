@@ -15,6 +15,7 @@ from ..projection import axis_names, combined, indices_within, positions
 from .point_note import BOX, NO_IMAGE, PointNote
 
 EMPTY = "kg-empty"  # the CSS class of a plot before it is first painted
+UNCOLORED = "kg-uncolored"  # and before it has shown clusters
 
 # The parameters of the state that decide how `LinkedPlots` look.
 PLOTTED = (
@@ -237,7 +238,7 @@ class GraphPlot:
             description=name,
             x_range=frame.x_range,
             y_range=frame.y_range,
-            css_classes=[EMPTY],
+            css_classes=[EMPTY, UNCOLORED],
             stylesheets=[style_sheet("empty-plot")],
         )
         self._image = ColumnDataSource(NO_IMAGE)
@@ -287,7 +288,8 @@ class GraphPlot:
             x0, x1, y0, y1, *_ = scene.viewport
             place = {"x": [x0], "y": [y0], "dw": [x1 - x0], "dh": [y1 - y0]}
             self._image.data = {"image": [layers.image], **place}
-            self.figure.css_classes = [name for name in self.figure.css_classes if name != EMPTY]
+            past = {EMPTY} if scene.colors is None else {EMPTY, UNCOLORED}
+            self.figure.css_classes = [c for c in self.figure.css_classes if c not in past]
         if layers.positions is not None:
             x, y = layers.positions.T.copy()
             self._points.data = {"x": x, "y": y, "color": layers.colors}

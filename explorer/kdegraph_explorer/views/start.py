@@ -41,6 +41,9 @@ class StartView(View):
             {method: f"Start: {name}" for method, name in PANELS.items()},
             partial(graph_and_clusters, self.state),
         )
+        for method, figure in self._plots.figures.items():
+            # Only the first page has pictures, which `static/first-plots.css` defines.
+            figure.styles = {"--kg-picture": f"var(--kg-start-{method})"}
         self.frame = self._plots.frame
         self._spectra = EigenvaluePlot("Start: eigenvalues", ("kde", "full"))
         self._edges = ColumnDataSource({"length": [], "pairs": []})
