@@ -13,7 +13,7 @@ from benchmarks.experiment import experiment
 from benchmarks.experiments.reference_sets import names, read
 from benchmarks.table import mean
 
-MOST = 5_000  # points of a set; a random part stands for more
+MOST = 2_000  # points of a set; a random part stands for more
 DEFAULT = "the default"
 
 
@@ -73,7 +73,7 @@ def by_rule(rows):
 def rules(set, *, sets):
     """Clusters with the known number, by the default and with one of its rules switched off.
 
-    Adjusted Rand indices with the reference that fits best, for one random state and at most 5,000
+    Adjusted Rand indices with the reference that fits best, for one random state and at most 2,000
     random points of a set. "Chosen by the other batteries" is the score of each battery with the
     rule that is best on average over all others.
     """

@@ -63,7 +63,7 @@ def test_a_disk_that_fills_up_leaves_the_earlier_file_or_none(name, tmp_path):
     earlier = None if folder else path.read_bytes()
 
     @FEWER
-    @given(share=st.floats(0, 1, exclude_max=True))
+    @given(share=st.floats(0, 0.99))  # compressed, the times in a graph have not always equal sizes
     def check(share):
         target = tmp_path / "new" if folder else path
         with full_disk(int(share * largest)), pytest.raises(OSError, match="too large") as caught:

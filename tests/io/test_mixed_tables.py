@@ -95,6 +95,14 @@ def test_numbers_whose_differences_overflow_are_scaled():
     np.testing.assert_allclose(found, expected)
 
 
+@pytest.mark.parametrize("value", [5e-324, -1e308, 0.0, 7.0])
+def test_a_column_of_equal_numbers_has_the_scale_1(value):
+    transformer = TableTransformer().fit({"x": np.array([value, value])})
+    np.testing.assert_array_equal(transformer.transform({"x": np.array([value])}), [[0.0]])
+    if abs(value) < 1e10:
+        np.testing.assert_allclose(transformer.transform({"x": np.array([value + 2])}), [[2.0]])
+
+
 def test_one_hot_columns_count_as_the_column_that_they_are_made_of():
     one_hot = pd.get_dummies(MIXED[["height", "smokes", "color", "size"]]).astype(float)
     assert one_hot.shape == (60, 9)

@@ -41,11 +41,9 @@ class Number(NamedTuple):
         present = np.ldexp(present, -exponent)
         low, median, high = np.quantile(present, [0.05, 0.5, 0.95])
         # Of a column that hardly ever differs from one value, the quantiles are equal.
-        scale = (
-            (high / NORMAL_RANGE - low / NORMAL_RANGE) or present.std() or np.ldexp(1.0, -exponent)
-        )
+        scale = (high / NORMAL_RANGE - low / NORMAL_RANGE) or present.std()
         median, scale = (float(np.ldexp(value, exponent)) for value in (median, scale))
-        return cls(column.name, median, scale, median)
+        return cls(column.name, median, scale or 1.0, median)
 
     @property
     def names(self) -> tuple[str, ...]:
