@@ -96,4 +96,5 @@ def cell(value):
         return text.removesuffix("T00:00:00").replace("T", " ")
     if isinstance(value, str):
         return value
-    return f"{int(value):,}" if value == np.round(value) and abs(value) < 1e15 else f"{value:,.5g}"
+    five_digits = abs(value) < 1e4 and value != np.round(value)
+    return f"{value:,.5g}" if five_digits or abs(value) >= 1e15 else f"{value:,.0f}"

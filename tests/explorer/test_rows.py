@@ -5,7 +5,7 @@ import pytest
 from explorer_actions import explorer_of_file, settle
 from explorer_objects import view
 from files import csv_table
-from kdegraph_explorer.point_columns import TableDataset
+from kdegraph_explorer.point_columns import TableDataset, cell
 from kdegraph_explorer.views.rows import PAGE, Query, RowList, RowTable
 
 TEXT = """id,size,kind,day
@@ -33,6 +33,23 @@ def test_columns_cells_and_summary(table):
     heads, rows = table.summary(np.array([0, 1]))
     assert heads == ["Cluster", "Points", "Selected", "Mean size", "Most kind"]
     assert rows == [["1", "1", "1", "–", "bee"], ["2", "3", "1", "3.9167", "Ant hill"]]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (126_443.87, "126,444"),
+        (-34_727.4, "-34,727"),
+        (3_000_000.0, "3,000,000"),
+        (1234.567, "1,234.6"),
+        (0.000123456, "0.00012346"),
+        (2e15, "2e+15"),
+        (np.inf, "inf"),
+        (np.nan, "–"),
+    ],
+)
+def test_numbers_have_five_digits_or_all_those_before_the_point(value, text):
+    assert cell(np.float64(value)) == text
 
 
 def test_search_and_filter(table):
