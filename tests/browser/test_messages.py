@@ -100,7 +100,9 @@ def test_keys_before_the_first_result_change_nothing(new_page, clean_log, explor
     explorer = ExplorerPage(page)
     page.goto(explorer_server[0] + "?source=generators")
     explorer.until(lambda: wire.up.held, "the page is built")
-    explorer.set_slider(SIGMA, 3)
+    hidden = page.get_by_role("slider", name=SIGMA, include_hidden=True)  # behind the skeleton
+    for _ in range(3):
+        hidden.press("ArrowRight")
     assert len(wire.up.held) == 1  # the session does not listen yet
     wire.up.release()
     explorer.until(lambda: wire.down.held, "the session has begun")
