@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+import threading
 
 import numpy as np
 import pytest
@@ -128,3 +129,16 @@ def test_devices_and_pipes_are_written_to_and_stay(tmp_path):
     assert os.read(reader, 100) == b"through"
     os.close(reader)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_a_folder_into_which_a_thread_still_writes_after_an_error_is_removed(tmp_path):
+    def write(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "late").touch()
+
+    with pytest.raises(OSError, match="space"), new_folder(tmp_path / "a") as folder:
+        thread = threading.Timer(0.02, write, [folder])
+        thread.start()
+        raise OSError(errno.ENOSPC, "No space left on device")
+    thread.join()
+    assert list(tmp_path.iterdir()) == []

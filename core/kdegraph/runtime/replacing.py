@@ -3,11 +3,16 @@
 import errno
 import os
 import shutil
+import time
 import uuid
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 __all__ = ["writing"]  # for other packages, too
+
+# Seconds after an error, and then after each other, at which a folder is removed: the threads of a
+# library (Zarr 3.1) may still write small files into it.
+LATE = (0.0, 0.05, 0.2)
 
 
 @contextmanager
@@ -56,8 +61,11 @@ def new_folder(path):
         with naming(path):
             yield temporary
             temporary.rename(path)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    except BaseException:
+        for seconds in LATE:
+            time.sleep(seconds)
+            shutil.rmtree(temporary, ignore_errors=True)
+        raise
 
 
 @contextmanager
