@@ -132,13 +132,18 @@ def test_devices_and_pipes_are_written_to_and_stay(tmp_path):
 
 
 def test_a_folder_into_which_a_thread_still_writes_after_an_error_is_removed(tmp_path):
+    threads = []
+
     def write(folder):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "late").touch()
 
-    with pytest.raises(OSError, match="space"), new_folder(tmp_path / "a") as folder:
-        thread = threading.Timer(0.02, write, [folder])
-        thread.start()
+    def fail(folder):
+        threads.append(threading.Timer(0.02, write, [folder]))
+        threads[0].start()
         raise OSError(errno.ENOSPC, "No space left on device")
-    thread.join()
+
+    with pytest.raises(OSError, match="space"), new_folder(tmp_path / "a") as folder:
+        fail(folder)
+    threads[0].join()
     assert list(tmp_path.iterdir()) == []
