@@ -14,7 +14,6 @@ from benchmarks.experiments.reference_sets import names, read
 from benchmarks.table import mean
 
 MOST = 2_000  # points of a set; a random part stands for more
-DEFAULT = "the default"
 
 
 def vote_of_one(labelings, identical=None):
@@ -24,7 +23,7 @@ def vote_of_one(labelings, identical=None):
 
 # What is put in place of the values of modules.
 RULES = {
-    DEFAULT: [],
+    "the default": [],
     "no vote": [(decision, "vote", vote_of_one)],
     "perplexity 20 alone": [(stability, "SCALES", (Scale("moderate", 20.0),))],
     "most stable scale alone": [(stability, "tolerance", lambda stable: 0.0)],

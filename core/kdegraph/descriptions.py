@@ -7,10 +7,11 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
+from kdegraph.io.columns import Column
 from kdegraph.io.dataset import Dataset
 from kdegraph.io.frames import as_table
 from kdegraph.io.mixed import codes_of
-from kdegraph.io.table import Column, Table
+from kdegraph.io.table import Table
 from kdegraph.summary import in_html, in_short
 from kdegraph.validation import as_array, check_count
 from kdegraph.votes import SURE

@@ -106,8 +106,7 @@ def _write_matrix(root, nnz, blocks):
     sizes, begin, n = [np.zeros(1, np.int64)], 0, 0
     for block in blocks:
         end = begin + block.nnz
-        _put(data, begin, block.data)
-        _put(indices, begin, block.indices)
+        data[begin:end], indices[begin:end] = block.data, block.indices
         sizes.append(np.diff(block.indptr).astype(np.int64))
         begin, n = end, block.shape[1]
     # Of the type that SciPy chooses: other indices would be converted to that of indptr.
@@ -123,20 +122,8 @@ def _write_rows(group, name, n, blocks):
         if array is None:
             array = _create(group, name, (n, *block.shape[1:]), block.dtype)
             array.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
-        _put(array, begin, block)
+        array[begin : begin + len(block)] = block
         begin += len(block)
-
-
-def _put(array, begin, rows):
-    """Write rows of an array from `begin` on, one chunk after the other.
-
-    After an error in one of several, Zarr would still write the others, and perhaps into a folder
-    that is being removed.
-    """
-    end, size = begin + len(rows), array.chunks[0]
-    for chunk in range(begin - begin % size, end, size):
-        start, stop = max(begin, chunk), min(chunk + size, end)
-        array[start:stop] = rows[start - begin : stop - begin]
 
 
 def _create(group, name, shape, dtype):

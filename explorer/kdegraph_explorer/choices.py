@@ -180,7 +180,8 @@ class Choices(param.Parameterized):
     tour = param.Integer(bounds=(0, 3), doc="The step of the tour that is shown; 0 for none.")
     tables = param.Boolean(label="Tables", doc="Show tables in place of the plots.")
 
-    CHOICES = (
+    # What is computed depends on these.
+    REQUESTED = (
         "dataset",
         "sigma",
         "sigma_auto",
@@ -196,7 +197,7 @@ class Choices(param.Parameterized):
     )
     # Undo, the address and session files restore these.
     KEPT = (
-        *CHOICES[1:],
+        *REQUESTED[1:],
         "horizontal",
         "vertical",
         "color",

@@ -48,8 +48,13 @@ MANY_POINTS = 100_000  # and where bandwidths are to be decided for more points
 FEW_ROUNDS = 6
 SLOW_DRAWS = 100_000  # with more draws in all, edges are drawn while the spectrum is computed
 
-# The stages of the first page, which many sessions of a server begin with.
+# The stages of `first_request`, which many sessions of a server begin with.
 _first: dict[object, "Kept"] = {}
+
+
+def first_request():
+    """Return what the first page asks for: the defaults of `State`, and the full graph of Start."""
+    return Request(first_points(), sigma="preset", n_rounds=20, extra_methods=("full",))
 
 
 class Kept(NamedTuple):
@@ -116,9 +121,9 @@ class Pipeline:
         with an `Early` if there is much to draw.
         """
         self._ready = None
-        usual = Request(first_points(), sigma="preset", n_rounds=20, extra_methods=("full",))
-        self._memory = self._memory or dict(_first)
-        begins = not self._memory and request == usual
+        begins = not self._memory and request == first_request()
+        if begins:
+            self._memory = dict(_first)
         n_points, n_clusters = request.dataset.n_points, request.n_clusters
         if n_clusters != "auto" and n_clusters > n_points:
             raise ValueError(

@@ -103,7 +103,7 @@ class Session:
 
     def _follow(self, sources):
         """Follow the choices of the user, of the state and of the sources."""
-        self.state.param.watch(lambda *events: self._request(), [*State.CHOICES, "extra_methods"])
+        self.state.param.watch(lambda *events: self._request(), [*State.REQUESTED, "extra_methods"])
         self.state.param.watch(lambda event: self._changed(event.new), "source")
         for source in sources:
             source.param.watch(
@@ -230,8 +230,8 @@ class Session:
         now, outcome = take(self), self.state.outcome("kde")
         data = {**now.data, "part": ""}
         before = self.history.choices_of((now.source, data)) or now.choices
-        choices = {name: now.choices[name] for name in now.choices.keys() - State.CHOICES}
-        choices |= {name: before[name] for name in before.keys() & State.CHOICES}
+        choices = {name: now.choices[name] for name in now.choices.keys() - State.REQUESTED}
+        choices |= {name: before[name] for name in before.keys() & State.REQUESTED}
         if outcome is not None and outcome.n_shown > 1 and self.state.shown is self.state.dataset:
             with self.state.refusing():
                 rows = rows_of(self.state.shown)

@@ -86,12 +86,17 @@ def test_a_missing_value_is_named_by_its_row(tmp_path):
 
 
 TEXT = table().select(["text"])
+CATEGORIES = pa.table({"kind": pa.array(["0", "1", "1"]).dictionary_encode()})
 REFUSED = {
     "points.csv": (lambda path: path.write_text("1,2"), "cannot be read block by block"),
     "broken.npy": (lambda path: path.write_bytes(b"\x93NUMPY"), "cannot be read as NPY"),
     "broken.parquet": (lambda path: path.write_bytes(b"PAR1"), "cannot be read as Parquet"),
     "empty.parquet": (lambda path: parquet.write_table(table(0), path), "no rows"),
     "text.parquet": (lambda path: parquet.write_table(TEXT, path), "no columns of numbers"),
+    "categories.parquet": (
+        lambda path: parquet.write_table(CATEGORIES, path),
+        "no columns of numbers",
+    ),
     "folder.zarr": (lambda path: path.mkdir(), "cannot be read as Zarr"),
     "group.zarr": (lambda path: zarr.open_group(path, mode="w"), "a group without an array X"),
     "broken.h5": (lambda path: path.write_bytes(b"\x89HDF"), "cannot be read as HDF5"),

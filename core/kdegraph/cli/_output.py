@@ -61,7 +61,7 @@ def write_columns(path, columns):
     else:
         import pyarrow as pa
 
-        from kdegraph.io.table import as_arrow
+        from kdegraph.io.columns import as_arrow
 
         write_frame(path, pa.table({name: as_arrow(values) for name, values in columns.items()}))
 

@@ -5,6 +5,7 @@ scales of features (`rescale`).
 """
 
 from kdegraph.datasets.generators import default_noise, describe, make, names
+from kdegraph.io.columns import Column
 from kdegraph.io.dataset import Dataset, expand_labels, rescale
 from kdegraph.io.dates import DATE_PARTS, date_coordinates
 from kdegraph.io.files import MAX_BYTES, file_type, load, read
@@ -12,7 +13,7 @@ from kdegraph.io.frames import table_points
 from kdegraph.io.lazily import load_lazily
 from kdegraph.io.pictures import MAX_PIXELS, Picture, image_points, photo, photo_names
 from kdegraph.io.rasters import raster_points
-from kdegraph.io.table import Column, Table
+from kdegraph.io.table import Table
 
 __all__ = [
     "DATE_PARTS",

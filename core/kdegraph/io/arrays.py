@@ -6,9 +6,10 @@ import zipfile
 
 import numpy as np
 
+from kdegraph.io.columns import Column
 from kdegraph.io.limits import check_members, check_pixels, check_table, check_unpacked
 from kdegraph.io.pictures import Picture
-from kdegraph.io.table import LABEL_NAMES, NULLS, Column, Table
+from kdegraph.io.table import LABEL_NAMES, NULLS, Table
 from kdegraph.npy_files import read_header
 from kdegraph.runtime.slices import take
 

@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 
+from kdegraph.io.columns import Column
 from kdegraph.io.limits import (
     MAX_COLUMNS,
     MAX_FOOTER_LIST,
@@ -14,7 +15,7 @@ from kdegraph.io.limits import (
     refusing,
 )
 from kdegraph.io.numbers import numbers_of
-from kdegraph.io.table import Column, Table
+from kdegraph.io.table import Table
 from kdegraph.runtime.slices import slices, take
 
 # A postal code or the like: a number of three or more digits that begins with a zero.
@@ -70,8 +71,7 @@ def read_parquet(data, name, max_bytes):
         if _kind(field.type) == "other":
             columns.append(Column(field.name, "other", None))
             continue
-        read_column = category_column if pa.types.is_dictionary(field.type) else column
-        columns.append(read_column(field.name, table.column(next(places[field.name]))))
+        columns.append(column_of(field, table.column(next(places[field.name]))))
     return Table(columns, name, frame=table)
 
 
@@ -109,11 +109,17 @@ def column(name, values, decimal="."):
     return Column(name, "number", numbers, recognized=_recognize(name, numbers))
 
 
-def category_column(name, values):
-    """Return the column of text for a chunked array of a categorical type, also one of numbers."""
+def column_of(field, values):
+    """Return the `Column` of a field of a table and its values: text for a categorical type, also
+    for categories that are numbers.
+    """
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(field.type):
+        return column(str(field.name), values)
     words, codes = _words_and_codes(values)
     texts = [None if word is None else str(word) for word in words.to_pylist()]
-    return Column(name, "text", take(np.array([*texts, None], dtype=object), codes))
+    return Column(str(field.name), "text", take(np.array([*texts, None], dtype=object), codes))
 
 
 def _words_and_codes(values):

@@ -10,7 +10,8 @@ from kdegraph.io.mixed import Category, Number, coordinates
 from kdegraph.manual import explained
 
 if TYPE_CHECKING:
-    from kdegraph.io.table import Column, Table
+    from kdegraph.io.columns import Column
+    from kdegraph.io.table import Table
 
 
 def choose(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from kdegraph.io.arrow import category_column, column
+from kdegraph.io.arrow import column_of
 from kdegraph.io.dataset import Dataset
 from kdegraph.io.table import Table
 from kdegraph.validation import check_choice
@@ -109,14 +109,13 @@ def as_table(frame: Any) -> Table:
     found = found.drop_columns([name for name in index if isinstance(name, str)])
     if found.num_rows == 0:
         raise ValueError("the table has no rows")
-    return Table(map(_frame_column, found.column_names, found.columns))
+    return Table(map(_frame_column, found.schema, found.columns))
 
 
-def _frame_column(name, values):
-    """Return a column, of text for a categorical type, also one of numbers."""
+def _frame_column(field, values):
+    """Return the `Column` of a field of a frame and its values."""
     import pyarrow as pa
 
     if pa.types.is_string_view(values.type):  # of polars
         values = values.cast(pa.large_string())
-    read_column = category_column if pa.types.is_dictionary(values.type) else column
-    return read_column(str(name), values)
+    return column_of(field, values)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kdegraph.io.arrow import column
+from kdegraph.io.arrow import column_of
 from kdegraph.io.limits import refusing
 from kdegraph.io.table import Table
 
@@ -166,7 +166,7 @@ def _choose_columns(part, columns):
 def _table(part, names=None):
     """Return the `Table` of a row group."""
     found = part.to_table(columns=names)
-    return Table(map(column, found.column_names, found.columns))
+    return Table(map(column_of, found.schema, found.columns))
 
 
 def _read_numbers(part, names):

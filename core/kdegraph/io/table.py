@@ -1,16 +1,17 @@
-"""Tables: their columns, and the data set made from some of them."""
+"""Tables, and the data set made from some of their columns."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kdegraph.io.columns import MAX_CLASSES, Column, as_arrow, number_of_classes, repeats
 from kdegraph.io.dataset import Dataset
 from kdegraph.io.dates import date_coordinates, encode_dates
 from kdegraph.io.features import check_complete, choose, columns_of, list_unused
-from kdegraph.io.mixed import codes_of, different_texts, encode
+from kdegraph.io.mixed import encode
 
 # Names of columns and arrays that are labels, the most certain first.
 LABEL_NAMES = (
@@ -22,98 +23,6 @@ NULLS = (
     *("", "NA", "N/A", "n/a", "na", "NaN", "nan", "-nan", "-NaN"),
     *("NULL", "null", "None", "#N/A", "?"),
 )
-# Different values of a column that is a label or a category by default.
-MAX_CLASSES = 100
-
-
-@dataclass(frozen=True, eq=False)
-class Column:
-    """Hold one column of a table.
-
-    Parameters
-    ----------
-    name : str
-        The name in the first line of the table; unique within the table.
-    kind : {"number", "text", "date", "other"}
-        Only numbers can be features, and only numbers and text can be labels. "other" stands for
-        columns that are not read, such as lists and empty columns.
-    values : (n,) array or None
-        Of float64 for numbers, with NaN for cells that are missing or hold no number; of objects
-        (str or None) for text; of datetime64[ms] for dates; None for other columns.
-    bad : dict
-        Some of the cells of a column of numbers that hold something else, from row to content.
-    recognized : {"", "index", "id", "constant", "date"}
-        The reason why the column is not a feature by default: it counts the rows and has no name of
-        its own, it is a running number or another identifier, it has one value in all rows, or it
-        is a date.
-    as_text : bool
-        True for numbers that are stored as text.
-
-    Examples
-    --------
-    >>> from kdegraph import datasets
-    >>> table = datasets.read(b"x,y,label\\n0,1,a\\n2,3,b\\n", filename="points.csv")
-    >>> column = table.column("label")
-    >>> column.kind, column.numeric
-    ('text', False)
-    >>> column.classes()
-    (('a', 'b'), array([0, 1]))
-    """
-
-    name: str
-    kind: str
-    values: NDArray[Any] | None = field(repr=False)
-    bad: dict[int, str] = field(default_factory=dict, repr=False)
-    recognized: str = ""
-    as_text: bool = False
-
-    @property
-    def numeric(self) -> bool:
-        """True if the column can be a feature."""
-        return self.kind == "number"
-
-    @property
-    def classifies(self) -> bool:
-        """True if the column can be the label."""
-        return self.kind in ("number", "text")
-
-    def classes(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-        """Return the different values, and which of them each row has.
-
-        Returns
-        -------
-        (tuple of str, (n,) int64 array)
-            The values in order, as text, and the index of each row's value. Where some are
-            missing, the last value is "(missing)".
-        """
-        names, codes = codes_of(self)
-        missing = bool((codes == len(names)).any())
-        return tuple(names + ["(missing)"] * missing), codes
-
-
-def _number_of_classes(column):
-    """Return how many different texts or whole numbers a column has, or 101 or more for more texts;
-    0 for other columns.
-    """
-    if column.kind == "text":
-        return len(different_texts(column.values, MAX_CLASSES))
-    if column.kind == "number":
-        numbers = np.unique(column.values[~np.isnan(column.values)])
-        return len(numbers) if (numbers == np.round(numbers)).all() else 0
-    return 0
-
-
-def as_arrow(values: Any) -> Any:
-    """Return an array of numbers or of text as an Arrow array; those of Arrow as they are."""
-    import pyarrow as pa
-
-    if not isinstance(values, np.ndarray):
-        return values
-    if values.dtype.kind not in "iuf":
-        return pa.array(values.tolist())
-    # PyArrow's own conversion imports pandas, which takes longer than writing a small table.
-    buffer = pa.py_buffer(np.ascontiguousarray(values))
-    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, buffer])
 
 
 class Table:
@@ -190,7 +99,7 @@ class Table:
         possible = [
             column
             for column in self.columns
-            if ((column.numeric and column.recognized != "index") or (mixed and _repeats(column)))
+            if ((column.numeric and column.recognized != "index") or (mixed and repeats(column)))
             and column.name not in labels
         ]
         likely = [c for c in possible if not (c.recognized or c.name in self._label_like)]
@@ -200,7 +109,7 @@ class Table:
         for name, n_classes in self._label_like.items():
             if n_classes <= MAX_CLASSES and self._suggest_features(name, mixed=mixed):
                 return name
-        texts = [column.name for column in self.columns if not mixed and _repeats(column)]
+        texts = [column.name for column in self.columns if not mixed and repeats(column)]
         return texts[0] if len(texts) == 1 and self._suggest_features() else None
 
     def column(self, key: str | int, argument: str = "columns") -> Column:
@@ -370,20 +279,13 @@ def with_dates(table: Table, dates: Mapping[str, str]) -> tuple[Table, dict[str,
     return found, {name: names for name, (names, _) in replaced.items()}
 
 
-def _repeats(column):
-    """Return whether a column has 2 to 100 different texts, each in two rows or more on average."""
-    if column.kind != "text" or column.recognized:
-        return False
-    return 2 <= _number_of_classes(column) <= min(MAX_CLASSES, len(column.values) // 2)
-
-
 def _named_like_labels(columns):
     """Return the columns of text or whole numbers that are named like a label, the most certain
     first: their names, and the numbers of their classes.
     """
     names = [column.name.strip().lower() for column in columns]
     found = {
-        column.name: _number_of_classes(column)
+        column.name: number_of_classes(column)
         for wanted in LABEL_NAMES
         for name, column in zip(names, columns, strict=True)
         if name == wanted and not (name == "y" and "x" in names)  # y is a coordinate there

@@ -10,9 +10,7 @@ from pathlib import Path
 
 __all__ = ["writing"]  # for other packages, too
 
-# Seconds after an error, and then after each other, at which a folder is removed: the threads of a
-# library (Zarr 3.1) may still write small files into it.
-LATE = (0.0, 0.05, 0.2)
+PAUSE = 0.1  # seconds within which threads that still write make a folder anew
 
 
 @contextmanager
@@ -62,10 +60,19 @@ def new_folder(path):
             yield temporary
             temporary.rename(path)
     except BaseException:
-        for seconds in LATE:
-            time.sleep(seconds)
-            shutil.rmtree(temporary, ignore_errors=True)
+        _remove(temporary)
         raise
+
+
+def _remove(folder):
+    """Remove a folder, again if it is made anew: after an error in one of its threads, Zarr (3.1)
+    goes on writing in the others.
+    """
+    for _ in range(100):
+        shutil.rmtree(folder, ignore_errors=True)
+        time.sleep(PAUSE)
+        if not folder.exists():
+            break
 
 
 @contextmanager

@@ -93,10 +93,10 @@ class Judge:
     def __init__(self, session):
         self._state = session.state
         self._job = session.latest(self._judge, deliver=self._take, grace=0.0)
-        self._state.param.watch(self._follow, [*State.CHOICES, "result", "stage"])
+        self._state.param.watch(self._follow, [*State.REQUESTED, "result", "stage"])
 
     def _follow(self, *events):
-        if {event.name for event in events} <= set(State.CHOICES):
+        if {event.name for event in events} <= set(State.REQUESTED):
             self._job.cancel()
         elif self._state.stage is None or any(event.name == "result" for event in events):
             self._request()

@@ -11,8 +11,6 @@ LOGGERS = (
 )
 # Modules that read what arrives. Callbacks run in others.
 READERS = ("asyncio", "bokeh", "json", "tornado")  # and panel.io.server
-# What is raised for a connection that has ended: by Tornado, and by an assertion of Bokeh (3.9).
-LEFT = (WebSocketClosedError, AssertionError)
 
 
 def shorten(record):
@@ -22,7 +20,7 @@ def shorten(record):
     error = record.exc_info and record.exc_info[1]
     if not error or not is_of_client(error):
         return True
-    if isinstance(error, LEFT):
+    if isinstance(error, WebSocketClosedError) or is_of_ended_connection(error):
         record.levelno = logging.INFO
         record.msg = "a page has gone while a message was on its way to it, or from it"
     else:
@@ -39,10 +37,22 @@ def is_of_client(error):
     """
     if isinstance(error, WebSocketClosedError):
         return True
-    modules = [frame.f_globals["__name__"] for frame, _ in traceback.walk_tb(error.__traceback__)]
+    modules = _modules(error)
     return bool(modules) and all(
         name == "panel.io.server" or name.partition(".")[0] in READERS for name in modules
     )
+
+
+def is_of_ended_connection(error):
+    """Return whether it is the assertion of Bokeh (3.9) that a connection has its session, which
+    fails for a message of a page that has gone.
+    """
+    return isinstance(error, AssertionError) and _modules(error)[-1] == "bokeh.server.connection"
+
+
+def _modules(error):
+    """Return the names of the modules that an error has passed, the one that raised it last."""
+    return [frame.f_globals["__name__"] for frame, _ in traceback.walk_tb(error.__traceback__)]
 
 
 def log_client_errors_in_a_line():
