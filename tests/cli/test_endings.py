@@ -1,8 +1,10 @@
 """The end of commands: errors, warnings, files that exist already, Ctrl+C."""
 
+import contextlib
 import io
 import os
 import re
+import time
 import warnings
 
 import numpy as np
@@ -72,6 +74,17 @@ def test_a_deadline_ends_a_command_and_nothing_is_written(run, moons, command):
     assert (sorted(moons.parent.iterdir()), output.read_text()) == (before, "precious")
     assert run(*command, points, "-o", output, "--deadline", 600).exit_code == 0
     assert output.read_bytes()[:8] != b"precious"
+
+
+def test_a_deadline_ends_a_command_whose_input_does_not_end():
+    with start("cluster", "-", "--deadline", 0.5, bufsize=0) as process:
+        with contextlib.suppress(BrokenPipeError):
+            while process.poll() is None:
+                process.stdin.write(b"1.5,2.5\n")
+                time.sleep(0.01)
+        error = process.stderr.read()
+    assert error == b"Error: the deadline of 0.5 s passed in the stage 'reading'\n"
+    assert process.returncode == 1
 
 
 def test_the_traceback_can_be_asked_for(run, moons, monkeypatch):

@@ -6,6 +6,7 @@ import kdegraph
 import numpy as np
 import programs
 import pytest
+from kdegraph import datasets
 from peak_memory import MEASURE, skip_unless_reported
 
 X = np.random.default_rng(0).normal(size=(2000, 2))
@@ -23,6 +24,21 @@ def test_a_deadline_ends_a_computation_and_passes_reports_on_before():
     with pytest.raises(TimeoutError, match=r"the deadline of 0\.2 s passed in the stage '\w"):
         kdegraph.similarity_graph(many, n_rounds=1000, seed=0, progress=kdegraph.Deadline(0.2))
     assert time.monotonic() - start < 20
+
+
+def test_a_deadline_ends_the_reading_of_a_file_that_takes_too_long():
+    class Slow:
+        def read(self, size):
+            time.sleep(20)
+            return b"x,y\n0,1\n"
+
+    for function in (datasets.read, datasets.load):
+        start = time.monotonic()
+        with pytest.raises(TimeoutError, match=r"the deadline of 0\.2 s passed in the stage 'read"):
+            function(Slow(), filename="t.csv", progress=kdegraph.Deadline(0.2))
+        assert time.monotonic() - start < 10
+    found = datasets.load(b"x,y\n0,1\n", filename="t.csv", progress=kdegraph.Deadline(600))
+    np.testing.assert_array_equal(found.X, [[0, 1]])
 
 
 @pytest.mark.parametrize(("seconds", "error"), [(0, ValueError), ("soon", TypeError)])

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import click
 
+from kdegraph.runtime.progress import responsive
+
 # As in `kdegraph.validation`, `kdegraph.geometry.kernel_functions` and `kdegraph.metrics`, which
 # take long to import.
 LOCAL_WORDS = ("local", "moderate")
@@ -202,14 +204,32 @@ class Input(NamedTuple):
     unused: str = ""  # columns that are not features by default, with the reasons
 
 
-def read_input(file, options):
+def read_input(file, options, progress=None):
     """Read FILE into an `Input`; raises as `kdegraph.datasets.load`."""
-    from kdegraph import datasets
     from kdegraph.runtime.memory import available_memory
 
     max_bytes = max(available_memory() // 3, 1)
-    source = sys.stdin.buffer.read(max_bytes + 1) if file == "-" else file
-    contents = datasets.read(source, max_bytes=max_bytes)
+    source = _standard_input(max_bytes + 1, progress) if file == "-" else file
+    return _read_input(file, source, options, max_bytes, progress=progress)
+
+
+def _standard_input(most, progress):
+    """Return the bytes of standard input, or as many of them as the limit."""
+    found, size = [], 0
+    while size < most and (part := sys.stdin.buffer.read1(min(2**20, most - size))):
+        found.append(part)
+        size += len(part)
+        if progress is not None:
+            progress("reading", 0.0)
+    return b"".join(found)
+
+
+@responsive
+def _read_input(file, source, options, max_bytes, *, progress):
+    """Read the content of FILE, which may be its path, into an `Input`."""
+    from kdegraph import datasets
+
+    contents = datasets.read(source, max_bytes=max_bytes, progress=progress)
     if isinstance(contents, datasets.Picture):
         chosen = options.columns or options.categories or options.id is not None
         if chosen or options.label not in (None, "none") or options.scale == "standardize":

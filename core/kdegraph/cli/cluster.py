@@ -139,7 +139,7 @@ def _cluster_in_memory(file, clusters, path, given, quiet):
     """Cluster the points of a file; return the lines of the report, and the facts for JSON."""
     options = _options.check_options(given)
     with progress_line(quiet, options.deadline) as progress:
-        found = _options.read_input(file, options)
+        found = _options.read_input(file, options, progress)
         data = found.data
         if path is not None and path.suffix.lower() == ".png" and data.image is None:
             raise click.BadParameter(

@@ -46,7 +46,7 @@ def graph(file, output, quiet, **given):
     path = _output.check_output(output, (".npz", ".csv", ".parquet", *EXCHANGE))
     options = _options.check_options(given)
     with progress_line(quiet, options.deadline) as progress:
-        found = _options.read_input(file, options)
+        found = _options.read_input(file, options, progress)
         built = _build.build(found.scaled, options, progress)
         _write(path, built, found.data)
     if not quiet:

@@ -15,6 +15,7 @@ from kdegraph.io.limits import ADVICE, MAX_BYTES
 from kdegraph.io.pictures import MAX_PIXELS, Picture, read_picture
 from kdegraph.io.table import Table
 from kdegraph.runtime.memory import format_bytes
+from kdegraph.runtime.progress import responsive
 from kdegraph.runtime.slices import slices
 from kdegraph.validation import check_count
 
@@ -106,8 +107,13 @@ def file_type(filename: str | os.PathLike[str]) -> str:
     return _EXTENSIONS[extension]
 
 
+@responsive
 def read(
-    source: Source, *, filename: str | None = None, max_bytes: int = MAX_BYTES
+    source: Source,
+    *,
+    filename: str | None = None,
+    max_bytes: int = MAX_BYTES,
+    progress: Callable[[str, float], object] | None = None,
 ) -> Table | Picture:
     """Read a file without choosing columns, so that a user interface can offer them.
 
@@ -121,6 +127,9 @@ def read(
         lines if it begins with a brace. What gzip has packed is unpacked.
     max_bytes : int
         Limit on the size of the file, and on the size of its numbers as float64; by default 1 GiB.
+    progress : callable, optional
+        Called as ``progress("reading", 0.0)`` again and again; it may raise `Cancelled`, or be a
+        `Deadline`.
 
     Returns
     -------
@@ -148,6 +157,8 @@ def read(
     >>> table.kind, table.n_rows, table.suggested_features, table.suggested_label
     ('table', 2, ('x', 'y'), 'label')
     """
+    if progress is not None:
+        progress("reading", 0.0)
     max_bytes = check_count(max_bytes, "max_bytes")
     data, name = _read_bytes(source, filename, max_bytes)
     content, found = _content(data)
@@ -225,6 +236,7 @@ def _read_bytes(source, filename, max_bytes):
     return data, name
 
 
+@responsive
 def load(
     source: Source,
     *,
@@ -236,6 +248,7 @@ def load(
     max_bytes: int = MAX_BYTES,
     blur: float | None = None,
     max_pixels: int | None = MAX_PIXELS,
+    progress: Callable[[str, float], object] | None = None,
 ) -> Dataset:
     """Load points from a table, or the pixels of a picture.
 
@@ -273,6 +286,8 @@ def load(
         For pictures; see `image_points`.
     max_pixels : int or None
         For pictures; see `image_points`.
+    progress : callable, optional
+        As for `read`.
 
     Returns
     -------
@@ -297,7 +312,7 @@ def load(
     >>> data.feature_names, data.description
     (('x', 'y'), "2 rows and 2 columns of points.csv. Not used: 'id' (an identifier).")
     """
-    contents = read(source, filename=filename, max_bytes=max_bytes)
+    contents = read(source, filename=filename, max_bytes=max_bytes, progress=progress)
     if isinstance(contents, Table):
         return contents.to_dataset(columns, label, dropna=dropna, dates=dates)
     if columns is not None or dates or label not in ("auto", None):
