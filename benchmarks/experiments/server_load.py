@@ -328,6 +328,7 @@ def server_load(at_once, sessions, minutes):
     with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
         server = Server(folder := Path(name))
         stack.callback(server.end)
+        os.nice(10)  # the browsers of visitors run on other machines
         # Pools of threads, and kernels, stay after the first session.
         asyncio.run(visits(server.address, 1, 1, 10, folder))
         before, start = server.rest(), len(server.series)
