@@ -20,6 +20,7 @@ from kdegraph.graph import similarity_graph
 from kdegraph.graph_parameters import Scale
 from kdegraph.manual import explained
 from kdegraph.metrics import points_of
+from kdegraph.neighbor_layout import MIN_POINTS, NeighborLayouts
 from kdegraph.principal import PrincipalComponents
 from kdegraph.runtime.memory import check_memory
 from kdegraph.runtime.progress import StageTimer, held_progress, responsive
@@ -338,10 +339,28 @@ def _counting(points, settings, seed, n, stages):
     many of n fits are done.
     """
     done = itertools.count()
-    several = embeddings_for(points.shape[1], settings.clusters.get("assign_labels"))
+    embeddings = embeddings_for(points.shape[1], settings.clusters.get("assign_labels"))
+    layouts = _neighbor_layouts(points, settings) if "layout" in embeddings else None
 
     def fit(scale, number):
         report = held_progress(stages.progress, next(done) / n)
-        return cluster_at(scale, points, settings, seed + number, report, embeddings=several)
+        options = scale, points, settings, seed + number, report
+        if layouts is None or scale.sigma == "auto" or number % 2 == 0:
+            return cluster_at(*options, embeddings=embeddings)
+        found = cluster_at(*options, embeddings=embeddings[:1])
+        labels = layouts.labels(scale.perplexity, settings.n_clusters, seed + number, report)
+        return found._replace(further_labels=(labels,))
 
     return fit
+
+
+def _neighbor_layouts(points, settings):
+    """Return the layouts by near neighbors of each second replicate, or None where all layouts are
+    those of the sampled graphs: of few points, see `MIN_POINTS`, of the Laplacian kernel, whose
+    distance is another one, and where the user has chosen an embedding.
+    """
+    given = settings.clusters.get("embedding") or settings.graph["kernel"] == "laplacian"
+    if given or len(points) < MIN_POINTS:
+        return None
+    n_init = settings.clusters.get("n_init", 3)
+    return NeighborLayouts(points, settings.graph.get("sample_weight"), n_init)

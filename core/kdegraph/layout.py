@@ -97,6 +97,12 @@ def graph_layout(
     """
     n_components = check_count(n_components, "n_components")
     seed = 0 if seed is None else check_seed(seed)
+    graph, eigenvectors = start(adjacency, n_components, seed, progress)
+    return place(graph, eigenvectors, n_components, seed, stage_progress(progress, "layout"))
+
+
+def start(adjacency, n_components, seed, progress=None):
+    """Return the `CheckedGraph`, and the eigenvectors from which its layout starts."""
     graph = check_adjacency(adjacency, progress=stage_progress(progress, "components"))
     need = f"{n_components} coordinates of {graph.n} vertices need"
     check_memory(4 * 8 * graph.n * n_components, need, "use fewer n_components")
@@ -105,7 +111,7 @@ def graph_layout(
     if most > 1:
         k = min(n_components + 1, most)
         eigenvectors = compute_spectrum(graph, k, seed, "auto", True, progress).eigenvectors
-    return place(graph, eigenvectors, n_components, seed, stage_progress(progress, "layout"))
+    return graph, eigenvectors
 
 
 def place(graph, eigenvectors, n_components, seed, progress=None):

@@ -122,16 +122,32 @@ def local_bandwidths(
         return np.ones(len(X))
     n_others = len(places) - 1
     needed = n_neighbors if rule == "neighbor" else _neighbors_of_law(n_others, perplexity)
-    k = min(needed, n_others)
-    if has_many_dimensions(places):
-        distances = near_neighbors(places, k).distances[:, :k]
-    else:
-        distances = nearest(places, np.arange(len(places)), k + 1)[0][:, 1:]
+    distances, _ = _nearest_others(places, min(needed, n_others))
     sigmas = of_places = bandwidths_of_distances(distances, n_others, perplexity, rule, n_neighbors)
     if places is not X:
         sigmas = np.empty(len(X))
         sigmas[order] = np.repeat(of_places, np.diff(starts, append=len(X)))
     return _moderate(sigmas, sigmas, X.shape[1]) if rule == "moderate" else sigmas
+
+
+def _nearest_others(places, k):
+    """Return the distances to the k nearest other ones of different points, ascending, and their
+    numbers; near ones of many points in many dimensions, see `near_neighbors`.
+    """
+    if has_many_dimensions(places):
+        lists = near_neighbors(places, k)
+        return lists.distances[:, :k], lists.indices[:, :k]
+    distances, neighbors = nearest(places, np.arange(len(places)), k + 1)
+    return distances[:, 1:], neighbors[:, 1:]
+
+
+def neighbors_of_law(
+    places: NDArray[np.float64], perplexity: float | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Return the distances to the neighbors whose law has the perplexity, and their numbers, of at
+    least two different points.
+    """
+    return _nearest_others(places, _neighbors_of_law(len(places) - 1, perplexity))
 
 
 def neighbors_needed(

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import scipy.stats
 from kdegraph import KDESpectralClustering, datasets, similarity_graph, spectral_clustering
-from kdegraph.decision import Settings, cluster_at
+from kdegraph.decision import Settings, cluster_at, decide
 from kdegraph.graph_parameters import Scale
+from kdegraph.neighbor_layout import MIN_POINTS, NeighborLayouts
 from kdegraph.stability import (
     MAX_REPLICATES,
     N_REPLICATES,
@@ -260,6 +261,34 @@ def test_clusters_at_a_scale_are_those_of_its_graph_by_each_embedding():
     assert found.further_labels == ()
     expected = spectral_clustering(graph, 5, seed=3, embedding="degree")
     np.testing.assert_array_equal(found.clusters.labels, expected.labels)
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "options", "expected"),
+    [
+        (MIN_POINTS, 20, {}, [(20.0, 5, 8), (20.0, 5, 10)]),
+        (MIN_POINTS - 1, 20, {}, []),
+        (MIN_POINTS, 3, {}, []),
+        (MIN_POINTS, 20, {"graph": {"kernel": "laplacian"}}, []),
+        (MIN_POINTS, 20, {"clusters": {"embedding": "layout"}}, []),
+    ],
+)
+def test_each_second_replicate_of_many_points_has_a_layout_of_near_neighbors(
+    n, d, options, expected, monkeypatch
+):
+    called, rng = [], np.random.default_rng(0)
+
+    def labels(self, perplexity, n_clusters, seed, progress=None):
+        called.append((perplexity, n_clusters, seed))
+        return rng.integers(n_clusters, size=n, dtype=np.int32)
+
+    monkeypatch.setattr(NeighborLayouts, "labels", labels)
+    y = np.arange(n) % 5
+    X = 20 * np.eye(20)[y][:, :d] + rng.normal(size=(n, d))
+    found = decide(X, Settings(5, **options), 7, perplexity=20.0)
+    assert called == expected
+    if expected:  # two of eight labelings are random
+        assert abs(found.vote.probabilities.mean() - (6 + 2 / 5) / 8) < 0.02
 
 
 def test_a_scale_without_so_many_clusters_is_left_out():

@@ -52,7 +52,7 @@ LAYERS = (
     {"tiles"},
     {"baselines", "dispatch", "graph"},
     {"diagnosis", "exchange", "explain"},
-    {"votes"},
+    {"neighbor_layout", "votes"},
     {"stability"},
     {"automatic"},
     {"decision"},
