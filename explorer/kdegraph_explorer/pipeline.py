@@ -66,31 +66,16 @@ class Kept(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Describe what one method is to compute.
+    """Describe what one method is to compute."""
 
-    Attributes
-    ----------
-    method : str
-        A key of `ALL_METHODS`.
-    request : Request
-    bandwidth : Bandwidth or None
-        None for the k-NN graph.
-    progress : callable
-    reference : Outcome or None
-        The outcome of the KDE graph, for the other methods.
-    decision : Decision or None
-        The graph is that of the decision, and so are the clusters, unless their number is set.
-    coarse : bool
-        It is a KDE graph of few rounds, which is shown first.
-    """
-
-    method: str
+    method: str  # a key of `ALL_METHODS`
     request: Request
-    bandwidth: Bandwidth | None
+    bandwidth: Bandwidth | None  # None for the k-NN graph
     progress: Callable[[str, float], object]
-    reference: Outcome | None = None
+    reference: Outcome | None = None  # that of the KDE graph, for the other methods
+    # Its graph is that of the method, and so are its clusters, unless their number is set.
     decision: Decision | None = None
-    coarse: bool = False
+    coarse: bool = False  # it is a KDE graph of few rounds, which is shown first
 
     @property
     def memory(self):
