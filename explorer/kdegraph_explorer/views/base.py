@@ -52,39 +52,18 @@ class View(Part):
 
     To add one, write a subclass in a module of this package and put it into `VIEWS`. A large view
     is made when it is first shown or asked for, with any state.
-
-    Attributes
-    ----------
-    key, label : str
-        Its name in code and for the user.
-    area : str
-        "top": one of the large views, of which one is shown at a time; "bottom": shown below.
-    colored : bool
-        Whether its points have the colors that the user chooses.
-    alone : bool
-        Whether a large view also takes the place of the row at the bottom.
-    opens : bool
-        Whether a large view may be shown without having been asked for.
-    extra_methods : tuple of str
-        Keys of `ALL_METHODS` that it shows besides those of `METHODS`.
-    width : int
-        Its share of the row at the bottom.
-    pinned : bool
-        Whether it is shown by itself, in a cell of a notebook.
-    frame : Frame or None
-        The window that keys zoom and move.
     """
 
-    key = ""
-    label = ""
-    area = "bottom"
-    colored = False
-    alone = False
-    opens = True
+    key = label = ""  # its name in code and for the user
+    area = "bottom"  # shown below; "top": one of the large views, of which one is shown at a time
+    colored = False  # whether its points have the colors that the user chooses
+    alone = False  # whether a large view also takes the place of the row at the bottom
+    opens = True  # whether a large view may be shown without having been asked for
+    # Keys of `ALL_METHODS` that it shows besides those of `METHODS`.
     extra_methods: tuple[str, ...] = ()
-    width = 1
-    pinned = False
-    frame = None
+    width = 1  # its share of the row at the bottom
+    pinned = False  # whether it is shown by itself, in a cell of a notebook
+    frame = None  # the `Frame` that keys zoom and move
 
     def __init__(self, session):
         super().__init__(session)
