@@ -46,6 +46,11 @@ class Part(Viewer):
     def __panel__(self):
         return self._body
 
+    def keep_up(self, update, *names):
+        """Call `update` now, and whenever one of these parameters of the state changes."""
+        self.state.param.watch(lambda *events: update(), list(names))
+        update()
+
 
 class View(Part):
     """Show one aspect of a session; watch its state and change it only through its parameters.

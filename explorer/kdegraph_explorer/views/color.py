@@ -109,14 +109,9 @@ class ColorControl(Part):
             css_classes=["kg-color"],
             styles={"flex": "1 1 270px", "width": "auto", "min-width": "0"},
         )
-        self.state.param.watch(lambda event: self._offer(), "shown")
-        self.state.param.watch(
-            lambda *events: self._update(), ["coloring", "result", "shown", "named"]
-        )
-        self.state.param.watch(lambda event: self._appear(), "view")
-        self._offer()
-        self._update()
-        self._appear()
+        self.keep_up(self._offer, "shown")
+        self.keep_up(self._update, "coloring", "result", "shown", "named")
+        self.keep_up(self._appear, "view")
 
     def _appear(self):
         shown = self.state.shown

@@ -100,8 +100,7 @@ class ScoresView(View):
         super().__init__(session)
         self._table = table_pane("kg-scores", "kg-scroll")
         self._body = card("Scores", "both graphs; hover over a row for its meaning", self._table)
-        self.state.param.watch(lambda *events: self._update(), ["result", "shown", "judgements"])
-        self._update()
+        self.keep_up(self._update, "result", "shown", "judgements")
 
     def rows(self):
         """Return the table: a list of (name, value of the KDE graph, value of the k-NN graph)."""

@@ -40,10 +40,7 @@ class SelectionControls(Part):
         )
         self.selected = column(self.sentence, row(recluster, clear))
         self._body = column(self.back, self.selected, css_classes=["kg-selection"])
-        self.state.param.watch(
-            lambda *events: self._update(), ["selection", "shown", "result", "named"]
-        )
-        self._update()
+        self.keep_up(self._update, "selection", "shown", "result", "named")
 
     @property
     def _source(self):
