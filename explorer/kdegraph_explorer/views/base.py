@@ -9,7 +9,7 @@ from bokeh.models import LassoSelectTool, ResetTool, ZoomInTool
 from panel.custom import JSComponent
 from panel.viewable import Viewer
 
-from ..assets import script, style_sheet
+from ..assets import script_of_elements, style_sheet
 from .markup import Markup, Text, html_table
 from .widgets import link
 
@@ -32,7 +32,7 @@ class Caption(JSComponent):
     described = param.Boolean(doc="Whether there is a table.")
     table = param.Boolean(doc="Whether the table is shown in place of the plot.")
 
-    _esm = script("caption")
+    _esm = script_of_elements("caption")
 
 
 class Part(Viewer):

@@ -3,7 +3,7 @@
 import param
 from panel.custom import JSComponent
 
-from ..assets import SIZES, script, script_of_elements, style_sheet
+from ..assets import SIZES, script_of_elements, style_sheet
 from ..coloring import CLUSTER, SCALE, choices
 from ..drawing.palette import cluster_colors, in_hex
 from .base import Part
@@ -70,7 +70,7 @@ class PointStyle(JSComponent):
     sizes = param.List(doc="The smallest and the largest size, powers of 2.")
     least = param.Number(doc="The smallest opacity.")
 
-    _esm = script("point-style")
+    _esm = script_of_elements("point-style")
 
     def __init__(self, state, **params):
         bounds = state.param.point_size.bounds
