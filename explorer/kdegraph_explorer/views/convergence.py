@@ -96,14 +96,14 @@ class RoundsView(View):
             self._note,
             self._spectra.pane,
             figure=self._spectra.name,
-            describe=self.describe_eigenvalues,
+            describe=lambda full: describe.convergence(self.found, self.limit, self.limit_of, full),
         )
         degrees = self.card(
             "Degrees",
             "root mean square of their relative error",
             self._errors.pane,
             figure=self._errors.name,
-            describe=self.describe_degrees,
+            describe=lambda full: describe.degree_errors(self.found, full),
         )
         curves = filling_column(eigenvalues, degrees)
         return beside(graph, curves, widths=[6, 5], min_height=240)
@@ -197,14 +197,6 @@ class RoundsView(View):
             return describe.WAITING
         n_rounds = min(self.player.value, self._graph.n_rounds)
         return describe.edges_so_far(self.adjacency, n_rounds, self._graph.n_rounds, full)
-
-    def describe_eigenvalues(self, full):
-        """Describe the curves of the eigenvalues; see `card`."""
-        return describe.convergence(self.found, self.limit, self.limit_of, full)
-
-    def describe_degrees(self, full):
-        """Describe the curve of the errors of the degrees; see `card`."""
-        return describe.degree_errors(self.found, full)
 
 
 def draw_eigenvalues(curves):
