@@ -28,22 +28,12 @@ from .views.markup import Text
 
 
 def create_app(file=None, checked=False, kept=None):
-    """Return a page with a new session of the explorer.
+    """Return a page with a new session of the explorer, a `panel_material_ui.Page`: in a script for
+    `panel serve`, call ``.servable()`` on it.
 
-    Parameters
-    ----------
-    file : str or path, optional
-        Data to begin with: CSV, TSV, Parquet, NPY, NPZ, PNG or JPEG.
-    checked : bool
-        The server has checked where the request comes from. Otherwise, the page only says so if it
-        comes from elsewhere.
-    kept : KeptFiles, optional
-        Where uploaded files are kept.
-
-    Returns
-    -------
-    panel_material_ui.Page
-        Call ``.servable()`` on it in a script for `panel serve`.
+    `file` is the path of the data to begin with, and the `KeptFiles` `kept` are where uploaded ones
+    are kept. Unless the server has `checked` where the request comes from, the page only says so if
+    it comes from elsewhere.
     """
     warnings.filterwarnings("ignore", "the eigenvalues did not converge")  # the page says so
     refusal = None if checked else refusal_of_session()
