@@ -47,6 +47,11 @@ ROWS = {  # a row to its stages, as the computations report them, and the bar of
 }
 
 
+def too_many(dataset):
+    """Return whether points, or None, are too many for the full graph."""
+    return dataset is not None and dataset.n_points > FULL_UP_TO
+
+
 @dataclass(frozen=True)
 class Bandwidth:
     """The width of the kernel: `sigma` and `perplexity` of `kdegraph.similarity_graph`."""
@@ -125,7 +130,7 @@ class Request:
     def methods(self):
         """Return the keys of `ALL_METHODS` that are computed, in order."""
         wanted = {"kde"} if self.only_kde else {*METHODS, *self.extra_methods}
-        if self.dataset.n_points > FULL_UP_TO:
+        if too_many(self.dataset):
             wanted.discard("full")
         return tuple(method for method in ALL_METHODS if method in wanted)
 

@@ -77,9 +77,9 @@ def score_table(methods, rows):
     return html_table(("", *columns), explained)
 
 
-def table_pane(*css_classes, margin=(0, 8)):
+def table_pane(*css_classes):
     """Return a place for a table, which fills its card; the CSS classes are hooks for tests."""
-    options = {"sizing_mode": "stretch_both", "margin": margin}
+    options = {"sizing_mode": "stretch_both", "margin": (0, 8)}
     return styled_text("table", css_classes=list(css_classes), **options)
 
 
