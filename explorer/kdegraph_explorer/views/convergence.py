@@ -49,7 +49,11 @@ class RoundsView(View):
         super().__init__(session)
         self._build = session.latest(self._build_graph, deliver=self._take_graph)
         self._follow = session.latest(self._follow_rounds, deliver=self._take_rounds, grace=0.0)
-        self._estimate = session.latest(self._estimate_limit, deliver=self._take_limit, grace=0.0)
+        self._estimate = session.latest(
+            lambda graph, progress, publish: estimated_eigenvalues(graph, N_FOLLOWED, progress),
+            deliver=self._take_limit,
+            grace=0.0,
+        )
         self._graph = self._colors = self.adjacency = self.found = self.limit = None
         self.limit_of = "estimated"
         self._plots = LinkedPlots(
@@ -164,9 +168,6 @@ class RoundsView(View):
         if graph is self._graph:
             self.found = found
             self._draw()
-
-    def _estimate_limit(self, graph, progress, publish):
-        return estimated_eigenvalues(graph, N_FOLLOWED, progress)
 
     def _take_limit(self, graph, limit):
         if graph is self._graph:

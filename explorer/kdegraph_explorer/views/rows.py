@@ -201,7 +201,8 @@ class RowsView(View):
         clusters = None if outcome is None else outcome.colors
         made_of = (dataset, clusters, self.state.named)
         if any(a is not b for a, b in zip(made_of, self._made_of, strict=False)):
-            words = outcome and {c: self.state.cluster_mark(c) for c in outcome.clusters}
+            state = self.state
+            words = outcome and {c: state.named.get(c, state.mark(c)) for c in outcome.clusters}
             self._made_of, self._table = made_of, RowTable.of(dataset, clusters, words)
         query = checked(self.list.query, self._table)
         if vars(query) != self.list.query:
