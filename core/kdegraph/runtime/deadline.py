@@ -37,7 +37,24 @@ class Deadline:
         self._end = time.monotonic() + self._seconds
 
     def __call__(self, stage: str, fraction: float) -> None:
-        """Pass a report on, or raise a TimeoutError after the deadline."""
+        """Pass a report on, or raise a TimeoutError after the deadline.
+
+        Parameters
+        ----------
+        stage : str
+        fraction : float
+
+        Raises
+        ------
+        TimeoutError
+            After the deadline; the function that reports raises it again.
+
+        Examples
+        --------
+        >>> import kdegraph
+        >>> kdegraph.Deadline(60, print)("tree", 0.5)
+        tree 0.5
+        """
         if time.monotonic() > self._end:
             raise TimeoutError(f"the deadline of {self._seconds:g} s passed in the stage {stage!r}")
         if self._progress is not None:
