@@ -1,57 +1,30 @@
-from . import datasets
-from .bandwidth import estimate_sigma
-from .baselines import full_graph, knn_graph
-from .clustering.conductance import conductance
-from .descriptions import describe_clusters
-from .diagnosis import diagnose
-from .dispatch import spectral_clustering, spectrum
-from .eigengap import suggest_n_clusters
-from .estimators import KDESpectralClustering
-from .exchange import export_graph
-from .graph import similarity_graph
-from .kde import gauss_transform, kernel_sum
-from .layout import graph_layout
-from .local_bandwidth import local_bandwidths
-from .over_numbers import cluster_numbers
-from .over_scales import cluster_scales
-from .runtime.deadline import Deadline
-from .runtime.progress import Cancelled
-from .runtime.threads import get_num_threads, set_num_threads
-from .sampled_graph.result import SimilarityGraph
-from .table_transformer import TableTransformer
-from .tiles.graph import TiledGraph
-from .transformer import SimilarityGraphTransformer
-from .warmup import warm_up
-
-__all__ = [
-    "Cancelled",
-    "Deadline",
-    "KDESpectralClustering",
-    "SimilarityGraph",
-    "SimilarityGraphTransformer",
-    "TableTransformer",
-    "TiledGraph",
-    "cluster_numbers",
-    "cluster_scales",
-    "conductance",
-    "datasets",
-    "describe_clusters",
-    "diagnose",
-    "estimate_sigma",
-    "export_graph",
-    "full_graph",
-    "gauss_transform",
-    "get_num_threads",
-    "graph_layout",
-    "kernel_sum",
-    "knn_graph",
-    "local_bandwidths",
-    "set_num_threads",
-    "similarity_graph",
-    "spectral_clustering",
-    "spectrum",
-    "suggest_n_clusters",
-    "warm_up",
-]
+from . import datasets as datasets
+from .bandwidth import estimate_sigma as estimate_sigma
+from .baselines import full_graph as full_graph
+from .baselines import knn_graph as knn_graph
+from .clustering.conductance import conductance as conductance
+from .descriptions import describe_clusters as describe_clusters
+from .diagnosis import diagnose as diagnose
+from .dispatch import spectral_clustering as spectral_clustering
+from .dispatch import spectrum as spectrum
+from .eigengap import suggest_n_clusters as suggest_n_clusters
+from .estimators import KDESpectralClustering as KDESpectralClustering
+from .exchange import export_graph as export_graph
+from .graph import similarity_graph as similarity_graph
+from .kde import gauss_transform as gauss_transform
+from .kde import kernel_sum as kernel_sum
+from .layout import graph_layout as graph_layout
+from .local_bandwidth import local_bandwidths as local_bandwidths
+from .over_numbers import cluster_numbers as cluster_numbers
+from .over_scales import cluster_scales as cluster_scales
+from .runtime.deadline import Deadline as Deadline
+from .runtime.progress import Cancelled as Cancelled
+from .runtime.threads import get_num_threads as get_num_threads
+from .runtime.threads import set_num_threads as set_num_threads
+from .sampled_graph.result import SimilarityGraph as SimilarityGraph
+from .table_transformer import TableTransformer as TableTransformer
+from .tiles.graph import TiledGraph as TiledGraph
+from .transformer import SimilarityGraphTransformer as SimilarityGraphTransformer
+from .warmup import warm_up as warm_up
 
 __version__: str

@@ -31,24 +31,17 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Halving:
-    """One halving of an interval of points in Algorithm 1.
+    """One halving of an interval of points in Algorithm 1."""
 
-    Attributes
-    ----------
-    start, middle, stop : int
-        The interval [start, stop) of positions in the order of the tree, and where it is halved.
-    left, right : float
-        The kernel sums over the two halves, without the point itself.
-    uniform : float
-        The random number in [0, 1), rescaled to this interval. The sample lies in the left half if
-        the number is smaller than `share`.
-    """
-
+    # The interval [start, stop) of positions in the order of the tree, and where it is halved.
     start: int
     middle: int
     stop: int
+    # The kernel sums over the two halves, without the point itself.
     left: float
     right: float
+    # The random number in [0, 1), rescaled to this interval. The sample lies in the left half if
+    # the number is smaller than `share`.
     uniform: float
 
     @property
@@ -78,25 +71,10 @@ def halvings(graph: SimilarityGraph, tree: Tree, point: int, draw: int) -> list[
     The kernel sums are exact, whereas Algorithm 1 estimates them. With stratified draws and exact
     kernel sums (``sampler="recursive", kde="direct"``), the sample is the neighbor in the graph.
 
-    Parameters
-    ----------
-    graph : SimilarityGraph
-        Its seed and its number of rounds L determine the random number.
-    tree : Tree
-        The `sampling_tree` of its points.
-    point : int
-    draw : int
-        Which of the L draws of the point, counted from 0.
-
-    Returns
-    -------
-    list of Halving
-        Empty for an isolated point. The last chosen half is a single point, the sample.
-
-    Raises
-    ------
-    ValueError
-        If the graph has no such point or no such draw.
+    The seed of the graph, its number of rounds L, and which of the L draws of the point it is,
+    counted from 0, determine the random number. The list is empty for an isolated point. The last
+    chosen half is a single point, the sample. A ValueError is raised if the graph has no such point
+    or no such draw.
     """
     point = check_count(point, "point", minimum=0, maximum=len(graph.kernel_degrees) - 1)
     draw = check_count(draw, "draw", minimum=0, maximum=graph.n_rounds - 1)

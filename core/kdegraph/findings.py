@@ -85,16 +85,8 @@ def distances_as_weights(matrix: scipy.sparse.csr_array) -> Finding | None:
     differences between rows, among 100 vertices. The numbers are ranks, because these are the same
     for all kernels, up to their order. The mean correlation is 0.5 to 0.98 for distances, except
     between points without clusters in 50 and more dimensions, and at most 0.2 for kernel matrices
-    of any bandwidth. Matrices with zeros for a quarter of the pairs are not judged.
-
-    Parameters
-    ----------
-    matrix : (n, n) csr_array
-        Symmetric, without explicit zeros.
-
-    Returns
-    -------
-    Finding or None
+    of any bandwidth. Matrices with zeros for a quarter of the pairs are not judged. The matrix is
+    symmetric, without explicit zeros.
     """
     n = matrix.shape[0]
     if n < FEWEST_ROWS or matrix.nnz < 0.75 * n * (n - 1):
@@ -131,17 +123,8 @@ def _correlations(ranks):
 
 
 def matrix_as_points(points: NDArray[np.floating]) -> Finding | None:
-    """Find a symmetric matrix, of weights or distances, in place of points.
-
-    Parameters
-    ----------
-    points : (n, d) array
-        Points, finite.
-
-    Returns
-    -------
-    Finding or None
-        For a symmetric matrix of at least 10 rows that are not all the same.
+    """Find a symmetric matrix, of weights or distances, in place of points: one of at least 10 rows
+    that are not all the same.
     """
     n, d = points.shape
     if n != d or n < FEWEST_ROWS or not _is_symmetric(points):

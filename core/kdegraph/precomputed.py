@@ -22,25 +22,13 @@ AFFINITIES = ("kernel", "precomputed", "precomputed_distances")
 
 
 class Distances(NamedTuple):
-    """Turn distances between points, and from new points to these, into weights.
+    """Turn distances between points, and from new points to these, into weights."""
 
-    Attributes
-    ----------
-    place : (n,) array
-        A number for each point, the same for points at distance zero.
-    sigma : float or (n,) array
-        The bandwidth, or that of each point.
-    scale : Scale
-        The parameters of the bandwidths.
-    kernel : str
-    factor : (n,) array
-        What each point multiplies its weights by: its own weight, and ``g_i ** -alpha``.
-    """
-
-    place: NDArray[np.int32]
-    sigma: Bandwidth
-    scale: Scale
+    place: NDArray[np.int32]  # (n,): the same number for points at distance zero
+    sigma: Bandwidth  # that of all points, or (n,)
+    scale: Scale  # the parameters of the bandwidths
     kernel: str
+    # (n,): what each point multiplies its weights by: its own weight, and ``g_i ** -alpha``.
     factor: NDArray[np.float64]
 
     @classmethod

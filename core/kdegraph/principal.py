@@ -17,17 +17,11 @@ EXTREME = 1e50  # coordinates beyond it, or all below its inverse, are divided b
 
 
 class PrincipalComponents(NamedTuple):
-    """Map points of many dimensions to few.
+    """Map points of many dimensions to few."""
 
-    Attributes
-    ----------
-    fitted : sklearn.decomposition.PCA or None
-        Of the points in units of `unit`; None leaves points as they are.
-    unit : float
-        1, or the largest absolute coordinate where its square would overflow or vanish.
-    """
-
+    # The PCA of scikit-learn of the points in units of `unit`; None leaves points as they are.
     fitted: Any = None
+    # 1, or the largest absolute coordinate where its square would overflow or vanish.
     unit: float = 1.0
 
     @classmethod

@@ -28,22 +28,12 @@ from .views.markup import Text
 
 
 def create_app(file=None, checked=False, kept=None):
-    """Return a page with a new session of the explorer.
+    """Return a page with a new session of the explorer, a `panel_material_ui.Page`: in a script for
+    `panel serve`, call ``.servable()`` on it.
 
-    Parameters
-    ----------
-    file : str or path, optional
-        Data to begin with: CSV, TSV, Parquet, NPY, NPZ, PNG or JPEG.
-    checked : bool
-        The server has checked where the request comes from. Otherwise, the page only says so if it
-        comes from elsewhere.
-    kept : KeptFiles, optional
-        Where uploaded files are kept.
-
-    Returns
-    -------
-    panel_material_ui.Page
-        Call ``.servable()`` on it in a script for `panel serve`.
+    `file` is the path of the data to begin with, and the `KeptFiles` `kept` are where uploaded ones
+    are kept. Unless the server has `checked` where the request comes from, the page only says so if
+    it comes from elsewhere.
     """
     warnings.filterwarnings("ignore", "the eigenvalues did not converge")  # the page says so
     refusal = None if checked else refusal_of_session()
@@ -125,31 +115,8 @@ def serve(
 ):
     """Serve the explorer until interrupted; every browser tab is a session of its own.
 
-    Parameters
-    ----------
-    file : str or path, optional
-        Data to begin with, as for `create_app`.
-    host : str
-        Address to listen at. Other machines reach one that is not a loopback address, so that the
-        page then asks for a token or a password.
-    port : int
-        0 takes any that is free.
-    show : bool
-        Open a browser.
-    allow_origin : sequence of str
-        Names under which the page may be opened besides those of this machine, and pages whose
-        scripts may connect to it, each as HOST, HOST:PORT or a full origin.
-    token : bool
-        Ask for a token, which stands in the printed address, also on this machine alone.
-    password_file : str or path, optional
-        Ask for the password in this file instead, which nobody else may be able to read.
-    prefix : str
-        Path under which a proxy passes on requests.
-
-    Raises
-    ------
-    ValueError
-        If an argument or a variable of `limits` is not of this form.
+    The arguments are the options of `kdegraph explore`, which explains them; `show` opens a
+    browser. A ValueError says which of them, or which variable of `limits`, is wrong.
     """
     if token and password_file is not None:
         raise ValueError("--token: cannot be given with --password-file, which asks for that")

@@ -21,7 +21,6 @@ def _text(file):
 
 
 @cache
-@cache
 def style_sheet(name):
     """Return the text of a style sheet, with sizes in place of ``var(--kg-small)`` and the like.
 

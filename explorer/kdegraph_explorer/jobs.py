@@ -94,27 +94,17 @@ class Latest:
     its results follow a slider that moves faster than the work, while slow work for an outdated
     request is stopped the next time it reports progress.
 
-    Parameters
-    ----------
-    work : callable
-        ``work(request, progress, publish) -> result``, run in the worker thread. It must call
-        ``progress(stage, fraction)`` often: that is where it gets stopped, by `kdegraph.Cancelled`.
-        It may call ``publish(partial_result)``, and with ``enough=True`` for one that serves the
-        request so well that the rest may be stopped for a newer request without `grace`.
-    mailbox : Mailbox
-    deliver : callable
-        ``deliver(request, result)``, run on the session's thread for every result that is still
-        wanted.
-    fail : callable, optional
-        ``fail(request, error)``, run on the session's thread when the work raised.
-    report : callable, optional
-        ``report(stage, fraction)``, run on the session's thread at most ten times a second, for
-        work that takes longer than a moment; ``report(None, 1.0)`` says that nothing is running any
-        more.
-    grace : float
-        Seconds.
-    notify : callable, optional
-        Called, in any thread, after every request and cancel, and when nothing is running any more.
+    The worker thread runs ``work(request, progress, publish)``, which returns the result. It must
+    call ``progress(stage, fraction)`` often: that is where it gets stopped, by
+    `kdegraph.Cancelled`. It may call ``publish(partial_result)``, and with ``enough=True`` for one
+    that serves the request so well that the rest may be stopped for a newer request without
+    `grace`.
+
+    The session's thread runs the other functions, through the `Mailbox`: ``deliver(request,
+    result)`` for every result that is still wanted, ``fail(request, error)`` when the work raised,
+    and ``report(stage, fraction)`` at most ten times a second, for work that takes longer than a
+    moment; ``report(None, 1.0)`` says that nothing is running any more. ``notify()`` is called in
+    any thread, after every request and cancel, and when nothing is running any more.
     """
 
     REPORT_AFTER = 0.25  # seconds

@@ -41,16 +41,9 @@ class KeptFile(NamedTuple):
 class KeptFiles:
     """Keep files in a folder, each for some days after it was last opened.
 
-    Several processes may use one folder. Sessions and their workers call all methods.
-
-    Parameters
-    ----------
-    folder : Path
-        Made when it is needed, and closed to other users.
-    secret : bytes
-        Of the user. With another one, none of the files is found.
-    days : int
-        0 keeps and finds nothing.
+    Several processes may use one folder, which is made when it is needed, and closed to other
+    users. With another `secret` than that of the user, none of the files is found; 0 `days` keep
+    and find nothing. Sessions and their workers call all methods.
     """
 
     def __init__(self, folder, secret, days):

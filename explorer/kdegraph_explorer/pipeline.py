@@ -15,7 +15,15 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from kdegraph import diagnose, estimate_sigma, knn_graph, similarity_graph, suggest_n_clusters
+from kdegraph import (
+    diagnose,
+    estimate_sigma,
+    knn_graph,
+    similarity_graph,
+    spectral_clustering,
+    suggest_n_clusters,
+)
+from kdegraph.clustering import vertices_in_clusters
 from kdegraph.decision import Decision, Settings, decide, seed_of
 
 from .numbering import Numbering, align
@@ -36,8 +44,6 @@ from .stages import (
     MOST_SEGMENTS,
     N_EIGENVALUES,
     cluster_scores,
-    count_vertices,
-    find_clusters,
     solved,
     sparse_full_graph,
     with_metric,
@@ -66,31 +72,16 @@ class Kept(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Describe what one method is to compute.
+    """Describe what one method is to compute."""
 
-    Attributes
-    ----------
-    method : str
-        A key of `ALL_METHODS`.
-    request : Request
-    bandwidth : Bandwidth or None
-        None for the k-NN graph.
-    progress : callable
-    reference : Outcome or None
-        The outcome of the KDE graph, for the other methods.
-    decision : Decision or None
-        The graph is that of the decision, and so are the clusters, unless their number is set.
-    coarse : bool
-        It is a KDE graph of few rounds, which is shown first.
-    """
-
-    method: str
+    method: str  # a key of `ALL_METHODS`
     request: Request
-    bandwidth: Bandwidth | None
+    bandwidth: Bandwidth | None  # None for the k-NN graph
     progress: Callable[[str, float], object]
-    reference: Outcome | None = None
+    reference: Outcome | None = None  # that of the KDE graph, for the other methods
+    # Its graph is that of the method, and so are its clusters, unless their number is set.
     decision: Decision | None = None
-    coarse: bool = False
+    coarse: bool = False  # it is a KDE graph of few rounds, which is shown first
 
     @property
     def memory(self):
@@ -336,7 +327,13 @@ class Pipeline:
         if work.decision is not None and work.request.n_clusters == "auto":
             return Kept(graph.key, work.decision.clusters, 0.0), work.decision.vote
         find = partial(
-            find_clusters, work.request, graph.value, n_clusters, spectrum.value, work.announce
+            spectral_clustering,
+            graph.value,
+            n_clusters,
+            seed=work.request.seed,
+            spectrum=spectrum.value,
+            points=work.request.dataset.embedded,
+            progress=work.announce,
         )
         return self._stage((work.memory, "clusters"), (spectrum.key, n_clusters), find), None
 
@@ -381,8 +378,8 @@ class Pipeline:
 
     def _n_counted(self, work, graph):
         """Count the vertices in components that are large enough to be clusters."""
-        count = partial(count_vertices, graph.value)
-        return self._stage((work.memory, "counted"), graph.key, count).value
+        name = (work.memory, "counted")
+        return self._stage(name, graph.key, lambda: len(vertices_in_clusters(graph.value))).value
 
     def _stage(self, name, key, compute):
         """Return the `Kept` value of a stage, from memory if `key` has not changed."""

@@ -47,6 +47,11 @@ ROWS = {  # a row to its stages, as the computations report them, and the bar of
 }
 
 
+def too_many(dataset):
+    """Return whether points, or None, are too many for the full graph."""
+    return dataset is not None and dataset.n_points > FULL_UP_TO
+
+
 @dataclass(frozen=True)
 class Bandwidth:
     """The width of the kernel: `sigma` and `perplexity` of `kdegraph.similarity_graph`."""
@@ -125,7 +130,7 @@ class Request:
     def methods(self):
         """Return the keys of `ALL_METHODS` that are computed, in order."""
         wanted = {"kde"} if self.only_kde else {*METHODS, *self.extra_methods}
-        if self.dataset.n_points > FULL_UP_TO:
+        if too_many(self.dataset):
             wanted.discard("full")
         return tuple(method for method in ALL_METHODS if method in wanted)
 
@@ -143,57 +148,32 @@ class Request:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """The result of one method.
+    """The result of one method."""
 
-    Attributes
-    ----------
-    method : str
-        A key of `ALL_METHODS`.
-    bandwidth : Bandwidth or None
-        None for the k-NN graph.
-    graph : SimilarityGraph or csr_array
-    spectrum : Spectrum
-    n_clusters : int
-    confidence : float or None
-        That of `kdegraph.suggest_n_clusters`, where this graph's eigenvalues or `decide` give the
-        number of clusters; None for a number of segments, of which nothing is known.
-    labels : (n,) int array
-        Exactly what `kdegraph.spectral_clustering` returns; of edited clusters, numbers in order.
-    colors : (n,) int array
-        The same clusters, numbered so that they keep their colors from one result to the next and
-        between the methods.
-    scores : dict
-        Name of a score to its value.
-    findings : tuple of kdegraph.diagnosis.Finding
-        What may be wrong with the graph; only of the KDE graph with the chosen bandwidth.
-    seconds : dict
-        Name of a stage to its duration in seconds.
-    vote : Vote or None
-        How sure the labels are, where `decide` has found them.
-    marks : dict
-        What the user reads for each cluster, such as "2" or "2a", by its number in `colors`, in
-        order; see `edits.Clusters`.
-    edited : frozenset
-        The numbers in `colors` of the clusters that were merged or split by hand.
-    computed : Outcome or None
-        The outcome before the edits by hand, if there are any.
-    """
-
-    method: str
-    bandwidth: Bandwidth | None
-    graph: object
+    method: str  # a key of `ALL_METHODS`
+    bandwidth: Bandwidth | None  # None for the k-NN graph
+    graph: object  # a `SimilarityGraph` or a csr_array
     spectrum: object
     n_clusters: int
+    # That of `kdegraph.suggest_n_clusters`, where this graph's eigenvalues or `decide` give the
+    # number of clusters; None for a number of segments, of which nothing is known.
     confidence: float | None
+    # Exactly what `kdegraph.spectral_clustering` returns; of edited clusters, numbers in order.
     labels: np.ndarray
+    # The same clusters, numbered so that they keep their colors from one result to the next and
+    # between the methods.
     colors: np.ndarray
-    scores: dict
+    scores: dict  # name of a score to its value
+    # What may be wrong with the graph; only of the KDE graph with the chosen bandwidth.
     findings: tuple
-    seconds: dict
-    vote: Vote | None = None
+    seconds: dict  # name of a stage to its duration
+    vote: Vote | None = None  # how sure the labels are, where `decide` has found them
+    # What the user reads for each cluster, such as "2" or "2a", by its number in `colors`, in
+    # order; see `edits.Clusters`.
     marks: dict = field(default_factory=dict)
+    # The numbers in `colors` of the clusters that were merged or split by hand.
     edited: frozenset = frozenset()
-    computed: "Outcome | None" = None
+    computed: "Outcome | None" = None  # before the edits by hand, if there are any
 
     @property
     def stability(self):

@@ -41,19 +41,6 @@ class Session:
 
     ``document()`` returns the Bokeh document that shows the session, or None. A session begins with
     the `Dataset` `given`, or with the first of `SOURCES`.
-
-    Attributes
-    ----------
-    sources : dict
-        One object of every class in `SOURCES`, by its `key`.
-    jobs : list of Latest
-        All jobs of the session and of its views.
-    first : str
-        Key of the source that the session begins with, and that an address without a source means.
-    origin : (Source, dict) or None
-        The source of the present data, and what it recalled then.
-    settling : bool
-        Whether the source is changing its own parameters, which does not load the data again.
     """
 
     def __init__(self, document=lambda: None, given=None):
@@ -62,11 +49,12 @@ class Session:
         sources = ([] if given is None else [Given(given)]) + [source() for source in SOURCES]
         self.sources = {source.key: source for source in sources}
         self.state.param.source.objects = list(self.sources)
+        # The source that the session begins with, and that an address without a source means.
         self.state.source = self.first = sources[0].key
         self.mailbox = Mailbox(document=document)
         self.tree_of = TreeKeeper()
         self._pipeline = Pipeline()
-        self.jobs = []
+        self.jobs = []  # all `Latest` of the session and of its views
         self._own_thread = threading.get_ident()
         self._news = threading.Condition()  # notified when a job has begun or ended, or is to stop
         self._compute = self.latest(
@@ -84,7 +72,7 @@ class Session:
         )
         self._main_jobs = (self._upload, self._load, self._compute)
         self._count = self.latest(_counted, deliver=self._use_count, fail=self._fail)
-        self.origin = None
+        self.origin = None  # the source of the present data, and what it recalled then
         self._requested = None
         self._settled = None  # the request of the last result that was complete
         self._stages = ProgressRows()
@@ -94,6 +82,7 @@ class Session:
         self._undone = None  # the step of the history that was cancelled
         self._last = None  # the `Shown` of the last result, until the present data have one
         self._started = False
+        # Whether the source is changing its own parameters, which does not load the data again.
         self.settling = False
         self._follow(sources)
         self.judge = Judge(self)

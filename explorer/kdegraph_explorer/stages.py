@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import scipy.sparse
-from kdegraph import full_graph, spectral_clustering
+from kdegraph import full_graph
 from kdegraph import spectrum as find_spectrum
 from kdegraph.clustering import vertices_in_clusters
 
@@ -36,11 +36,6 @@ def with_metric(graph, dataset):
     return graph if graph.metric == dataset.metric else replace(graph, metric=dataset.metric)
 
 
-def count_vertices(graph):
-    """Count the vertices in components that are large enough to be clusters."""
-    return len(vertices_in_clusters(graph))
-
-
 def solved(graph, wanted, n_counted, seed, progress):
     """Return the spectrum of a graph, with as many eigenvalues as wanted.
 
@@ -62,23 +57,11 @@ def segment_spectrum(graph, known, seed, progress):
     """Return the spectrum of the graph of a photograph that serves up to `MOST_SEGMENTS`: the
     `known` one, if it has as many eigenvalues.
     """
-    n_counted = count_vertices(graph)
+    n_counted = len(vertices_in_clusters(graph))
     wanted = min(MOST_SEGMENTS + 1, n_counted or matrix_of(graph).shape[0])
     if known.n_components >= wanted:
         return known
     return solved(graph, wanted, n_counted, seed, progress)
-
-
-def find_clusters(request, graph, n_clusters, spectrum, progress):
-    """Return the `Clustering` of one graph by its `spectrum`."""
-    return spectral_clustering(
-        graph,
-        n_clusters,
-        seed=request.seed,
-        spectrum=spectrum,
-        points=request.dataset.embedded,
-        progress=progress,
-    )
 
 
 def cluster_scores(dataset, adjacency, n_counted, clustering):

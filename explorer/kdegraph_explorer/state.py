@@ -250,10 +250,6 @@ class State(Choices):
         outcome = self.outcome("kde")
         return f"{number + 1}" if outcome is None else outcome.marks[number]
 
-    def cluster_mark(self, number):
-        """Return the name of a cluster, or its number."""
-        return self.named.get(number, self.mark(number))
-
     def cluster_name(self, number):
         """Return what the user reads for a cluster: its name, or its number."""
         return self.named.get(number, f"Cluster {self.mark(number)}")

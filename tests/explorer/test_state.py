@@ -29,7 +29,7 @@ STAGES = {  # and the modules that call them
     "similarity_graph": pipeline,
     "knn_graph": pipeline,
     "find_spectrum": stages,
-    "spectral_clustering": stages,
+    "spectral_clustering": pipeline,
 }
 
 

@@ -73,7 +73,6 @@ def test_rounds_are_played(explore):
 
 def test_full_graph_of_many_points_is_estimated_in_the_rounds(explore, monkeypatch):
     monkeypatch.setattr("kdegraph_explorer.results.FULL_UP_TO", 100)
-    monkeypatch.setattr("kdegraph_explorer.views.compare.FULL_UP_TO", 100)
     explorer = explore(MOONS, sigma=0.2, n_rounds=6)
     rounds = opened(explorer, "rounds")
     assert explorer.session.state.outcome("full") is None

@@ -23,22 +23,10 @@ def memberships(graph, points, labels, queries, bandwidths):
 
     The share of cluster C is ``sum_{j in C} k(y, x_j) / sum_j k(y, x_j)``. It is the Nystroem
     extension of the cluster's indicator, which the leading eigenvectors of the graph span: the
-    probability that a step of the random walk from the query leads into the cluster.
+    probability that a step of the random walk from the query leads into the cluster. Of a query out
+    of reach of all points, it is 1 for the cluster of the nearest, and 0 otherwise.
 
-    Parameters
-    ----------
-    graph : SimilarityGraph
-    points : (n, d) float64 array
-    labels : (n,) int array
-        Each of 0, 1, ..., k - 1 at least once.
-    queries : (m, d) float64 array
-    bandwidths : float or (m,) float64 array
-        Of the queries.
-
-    Returns
-    -------
-    (m, k) float64 array
-        Of a query out of reach of all points, 1 for the cluster of the nearest, and 0 otherwise.
+    `labels` (n,) has each of 0, 1, ..., k - 1 at least once; `bandwidths` are those of the queries.
     """
     n_clusters = labels.max() + 1
     if isinstance(points, SparsePoints):  # all clusters at once: they share the kernel values
@@ -85,22 +73,13 @@ def _sums(graph, points, queries, bandwidths, members, values):
 
 
 class Coordinates(NamedTuple):
-    """The spectral coordinates of fitted points: the rows of ``D^-1/2 U`` (see `embed`).
+    """The spectral coordinates of fitted points: the rows of ``D^-1/2 U`` (see `embed`)."""
 
-    Attributes
-    ----------
-    vertices : (m,) int array
-        The points that have coordinates: those in components that are large enough.
-    rows : (m, k) float64 array
-    eigenvalues : (k,) float64 array
-    n : int
-        Number of fitted points.
-    """
-
+    # (m,): the points that have coordinates: those in components that are large enough
     vertices: NDArray[np.int64]
-    rows: NDArray[np.float64]
-    eigenvalues: NDArray[np.float64]
-    n: int
+    rows: NDArray[np.float64]  # (m, k)
+    eigenvalues: NDArray[np.float64]  # (k,)
+    n: int  # number of fitted points
 
     @classmethod
     def of_graph(cls, graph, spectrum, k) -> "Coordinates":

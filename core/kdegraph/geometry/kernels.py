@@ -64,26 +64,12 @@ class Kernel:
 
     @property
     def code(self) -> int:
-        """The number by which compiled code knows the kernel.
-
-        Examples
-        --------
-        >>> from kdegraph.kde import Kernel
-        >>> Kernel("laplacian", sigma=1.0).code
-        1
-        """
+        """The number by which compiled code knows the kernel."""
         return KERNELS[self.name].code
 
     @property
     def inverse_sigma(self) -> float:
-        """1 / sigma, or the largest double where that would overflow.
-
-        Examples
-        --------
-        >>> from kdegraph.kde import Kernel
-        >>> Kernel("gaussian", sigma=4.0).inverse_sigma
-        0.25
-        """
+        """1 / sigma, or the largest double where that would overflow."""
         largest = float(np.finfo(float).max)
         return min(1.0 / self.sigma, largest) if self.sigma > 5e-309 else largest
 

@@ -97,6 +97,8 @@ def column(name, values, decimal="."):
     """
     import pyarrow as pa
 
+    if pa.types.is_string_view(values.type):  # of polars
+        values = values.cast(pa.large_string())
     kind = _kind(values.type)
     if kind == "other":
         return Column(name, "other", None)

@@ -109,13 +109,4 @@ def as_table(frame: Any) -> Table:
     found = found.drop_columns([name for name in index if isinstance(name, str)])
     if found.num_rows == 0:
         raise ValueError("the table has no rows")
-    return Table(map(_frame_column, found.schema, found.columns))
-
-
-def _frame_column(field, values):
-    """Return the `Column` of a field of a frame and its values."""
-    import pyarrow as pa
-
-    if pa.types.is_string_view(values.type):  # of polars
-        values = values.cast(pa.large_string())
-    return column_of(field, values)
+    return Table(map(column_of, found.schema, found.columns))

@@ -46,21 +46,11 @@ def is_plain(text, decimal):
 
 
 def numbers_of(texts, decimal="."):
-    """Return the numbers that texts stand for.
+    """Return the numbers that texts without spaces at their ends stand for, as an Arrow array.
 
-    Parameters
-    ----------
-    texts : pyarrow array of strings
-        Without spaces at their ends.
-    decimal : {".", ","}
-        The decimal point where both are possible, as in "1,234". The other one is taken only if
-        it makes a number of each text.
-
-    Returns
-    -------
-    pyarrow array of float64
-        Null for a text that is not a number, or has another unit than most: in a column of dollars,
-        euros would count as dollars.
+    It has null for a text that is not a number, or has another unit than most: in a column of
+    dollars, euros would count as dollars. `decimal` is the point where both are possible, as in
+    "1,234"; the other one is taken only if it makes a number of each text.
     """
     found = _read(texts, decimal)
     if not found.null_count:

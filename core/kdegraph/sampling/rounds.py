@@ -15,17 +15,10 @@ LOCAL_ROUNDS = 30  # for a bandwidth per point
 
 def suggest_n_rounds(kernel: Kernel, tree: Tree):
     """Choose a number of rounds for which the small eigenvalues are within about 10% of those of
-    the full graph.
+    the full graph: ``10 / sqrt(1 - lambda)``, at least 10 and at most 100, where lambda is an
+    estimate of the eigenvalue ``lambda_{k+1}`` above the gap of the spectrum, or of ``lambda_11``
+    if there is no gap.
 
-    Returns
-    -------
-    int
-        ``10 / sqrt(1 - lambda)``, at least 10 and at most 100, where lambda is an estimate of the
-        eigenvalue ``lambda_{k+1}`` above the gap of the spectrum, or of ``lambda_11`` if there is
-        no gap.
-
-    Notes
-    -----
     The rule was measured (benchmarks: rounds): on 19 data sets the relative error of the
     eigenvalues 2 ... k + 1 is about ``1 / (L sqrt(1 - lambda_{k+1}))``, independent of n. The
     paper's ``L = 6 C log(n) / lambda_{k+1}``, which its proof requires in the worst case, would

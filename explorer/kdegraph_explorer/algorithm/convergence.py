@@ -39,19 +39,14 @@ def degree_error(adjacency, kernel_degrees):
     return float(np.sqrt(np.mean(errors**2)))
 
 
-def rounds_to_compare(n_rounds):
-    """Return all numbers of rounds up to `n_rounds`, or some in geometric steps."""
-    if n_rounds <= MAX_COMPARED:
-        return np.arange(1, n_rounds + 1)
-    return np.unique(np.geomspace(1, n_rounds, MAX_COMPARED).round().astype(int))
-
-
 def convergence(graph, tree, n_eigenvalues, progress, publish):
     """Follow eigenvalues and degrees through the rounds; return a `Convergence`.
 
     `publish` is called with the `Convergence` so far after every round.
     """
-    rounds = rounds_to_compare(graph.n_rounds)
+    rounds = np.arange(1, graph.n_rounds + 1)
+    if len(rounds) > MAX_COMPARED:
+        rounds = np.unique(np.geomspace(1, graph.n_rounds, MAX_COMPARED).round().astype(int))
     values = np.full((len(rounds), n_eigenvalues), np.nan)
     errors = np.full(len(rounds), np.nan)
     for i, n_rounds in enumerate(rounds.tolist()):

@@ -9,37 +9,17 @@ from kdegraph.explain import kernel_values, sampling_tree
 
 @dataclass(frozen=True, eq=False)
 class Neighborhood:
-    """A point of a sampled graph with its neighbors.
-
-    Attributes
-    ----------
-    point : int
-    sigma : float
-        The bandwidth of the kernel at the point.
-    degree : float
-        The kernel degree: the sum of the kernel to all other points.
-    kernel : (n,) float64 array
-        The kernel to every other point; 0 for the point itself.
-    distances : (n,) float64 array
-    sampled : (m,) int array
-        The points that were drawn, the most probable first.
-    times : (m,) int array
-        How often each was drawn in the L rounds.
-    weight : (m,) float64 array
-        Of the edge to it.
-    nearest : (k,) int array
-        The k nearest other points, the nearest first.
-    """
+    """A point of a sampled graph with its neighbors."""
 
     point: int
-    sigma: float
-    degree: float
-    kernel: np.ndarray
-    distances: np.ndarray
-    sampled: np.ndarray
-    times: np.ndarray
-    weight: np.ndarray
-    nearest: np.ndarray
+    sigma: float  # the bandwidth of the kernel at the point
+    degree: float  # the kernel degree: the sum of the kernel to all other points
+    kernel: np.ndarray  # (n,): the kernel to every other point; 0 for the point itself
+    distances: np.ndarray  # (n,)
+    sampled: np.ndarray  # (m,) int: the points that were drawn, the most probable first
+    times: np.ndarray  # (m,) int: how often each was drawn in the L rounds
+    weight: np.ndarray  # (m,): of the edge to it
+    nearest: np.ndarray  # (k,) int: the k nearest other points, the nearest first
 
     def chance(self, other):
         """Return the probability that `other` is drawn in one round: kernel over degree."""

@@ -164,7 +164,7 @@ class Frame:
         self._changed()
 
 
-def extent_of(positions, margin=0.05):
+def extent_of(positions):
     """Return (x0, x1, y0, y1) of points with a margin around them; never empty."""
     # With millions of points, going through each column takes a tenth of the time of axis=0.
     low = np.array([column.min() for column in positions.T])
@@ -173,7 +173,7 @@ def extent_of(positions, margin=0.05):
     size = float(max(abs(low).max(), abs(high).max()))
     if spread <= 1e-9 * size or spread == 0:  # such close points count as one
         spread = size or 1.0  # numbers along the axes would have too many digits
-    pad = margin * spread
+    pad = 0.05 * spread
     flat = (high - low) < 1e-3 * spread
     low, high = low - pad - flat * spread * 0.3, high + pad + flat * spread * 0.3
     return float(low[0]), float(high[0]), float(low[1]), float(high[1])

@@ -26,33 +26,15 @@ def draw(
     pale=None,
     above=False,
 ):
-    """Draw edges and points as an image.
+    """Draw edges and points as an image: RGBA as (height, width) uint32, the first row at the
+    bottom, as Bokeh's ``image_rgba`` takes it.
 
-    Parameters
-    ----------
-    viewport : (x0, x1, y0, y1, width, height)
-        The part of the plane, and the size of the image in pixels.
-    positions : (n, 2) float array
-    colors : (n,) int array
-        Rows of `palette`.
-    palette : (k + 1, 3) uint8 array
-        The last row colors the edges between two colors.
-    edges : (rows, columns), optional
-        Two int arrays of equal length.
-    radius : float, optional
-        Of the points, in pixels; None draws no points.
-        Where they are crowded they are translucent, so that their density shows.
-    opacity : float
-        A factor of the opacity of the points.
-    pale : (n,) bool array, optional
-        Points that are drawn with less ink than others.
-    above : bool
-        Whether the edges lie above the points, which then have the neutral color.
-
-    Returns
-    -------
-    (height, width) uint32 array
-        RGBA, the first row at the bottom, as Bokeh's ``image_rgba`` takes it.
+    The `viewport` is (x0, x1, y0, y1, width, height), the last two in pixels. `colors` (n,) are
+    rows of the `palette` (k + 1, 3), whose last row colors the edges between two colors; `edges`
+    are two int arrays, rows and columns. The points have a `radius` in pixels, and None draws none
+    of them. Where they are crowded they are translucent, so that their density shows; `opacity` is
+    a factor of theirs, and those that are `pale`, (n,) bool, have less ink. If the edges lie
+    `above` the points, these have the neutral color.
     """
     x0, x1, y0, y1, width, height = viewport
     # Arrays of the same types whatever is drawn: for others, also those that are read-only, the

@@ -30,22 +30,12 @@ class PresentBokehModel(BokehModel):
 
 
 def widget_of(viewable, post):
-    """Make a Jupyter widget that shows a Panel object.
+    """Make a Jupyter widget that shows a Panel object: an `ipywidgets.Output`.
 
+    It first runs the scripts that the object needs, 3 MB. Its content is not saved with a notebook.
     Panel's own way into a notebook waits seconds between two messages of a page in JupyterLab;
-    those of a widget arrive at once.
-
-    Parameters
-    ----------
-    viewable : panel.viewable.Viewable
-    post : callable
-        ``post(callback)`` runs a callback on the thread of the Panel object; see `Mailbox.post`.
-
-    Returns
-    -------
-    ipywidgets.Output
-        It first runs the scripts that the Panel object needs, 3 MB, and then shows the object. The
-        content of a widget is not saved with a notebook.
+    those of a widget arrive at once. ``post(callback)`` runs a callback on the thread of the
+    object; see `Mailbox.post`.
     """
     model = live_model(viewable, post)
     view = {"version_major": 2, "version_minor": 0, "model_id": model.model_id}

@@ -78,23 +78,11 @@ class Guesses:
 
 
 class Access:
-    """Decide who may enter a server.
+    """Decide who may enter a server: whoever knows the `password`, or the `token`, a new random
+    password that may also stand in the address, as ``?token=``; without both, everybody.
 
-    Parameters
-    ----------
-    secret : bytes, optional
-        Signs session ids and cookies; by default a new one.
-    named : sequence of Origin
-        See `Origins`.
-    password : str, optional
-        Asked for before anything is shown.
-    token : bool
-        Take a new random password, which may also stand in the address, as ``?token=``.
-
-    Attributes
-    ----------
-    token, word, label : str or None
-        The token; the password or the token; what it is called.
+    The `secret` signs session ids and cookies; by default it is a new one. `named` are as for
+    `Origins`. The attribute `word` is the password or the token, and `label` what it is called.
     """
 
     def __init__(self, secret=None, named=(), password=None, token=False):

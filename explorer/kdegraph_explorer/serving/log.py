@@ -20,7 +20,10 @@ def shorten(record):
     error = record.exc_info and record.exc_info[1]
     if not error or not is_of_client(error):
         return True
-    if isinstance(error, WebSocketClosedError) or is_of_ended_connection(error):
+    # Bokeh (3.9) asserts that a connection has its session, which fails for a page that has gone.
+    asserted = isinstance(error, AssertionError)
+    has_gone = asserted and _modules(error)[-1] == "bokeh.server.connection"
+    if has_gone or isinstance(error, WebSocketClosedError):
         record.levelno = logging.INFO
         record.msg = "a page has gone while a message was on its way to it, or from it"
     else:
@@ -41,13 +44,6 @@ def is_of_client(error):
     return bool(modules) and all(
         name == "panel.io.server" or name.partition(".")[0] in READERS for name in modules
     )
-
-
-def is_of_ended_connection(error):
-    """Return whether it is the assertion of Bokeh (3.9) that a connection has its session, which
-    fails for a message of a page that has gone.
-    """
-    return isinstance(error, AssertionError) and _modules(error)[-1] == "bokeh.server.connection"
 
 
 def _modules(error):

@@ -18,21 +18,11 @@ WRITTEN = re.compile(
 
 
 class Origin(NamedTuple):
-    """An origin, or the part of one that is known.
+    """An origin, or the part of one that is known."""
 
-    Parameters
-    ----------
-    scheme : str
-        "http", "https", or "" for either.
-    host : str
-        A name in lower case or an IP address, without brackets.
-    port : int or None
-        None is the usual port of the scheme, which browsers do not write.
-    """
-
-    scheme: str
-    host: str
-    port: int | None
+    scheme: str  # "http", "https", or "" for either
+    host: str  # a name in lower case or an IP address, without brackets
+    port: int | None  # None is the usual port of the scheme, which browsers do not write
 
     def __str__(self):
         scheme = f"{self.scheme}://" if self.scheme else ""

@@ -71,18 +71,17 @@ def _run_beside(command, loop):
     """Run an event loop for as long as a process takes."""
     silent = subprocess.DEVNULL
     process = subprocess.Popen(command, stdin=silent, stdout=silent, stderr=silent)
-    threading.Thread(target=_stop_after, args=(process, loop), daemon=True).start()
+
+    def stop():
+        process.wait()
+        loop.add_callback(loop.stop)
+
+    threading.Thread(target=stop, daemon=True).start()
     try:
         loop.start()
     finally:
         process.terminate()
         process.wait()
-
-
-def _stop_after(process, loop):
-    """Stop an event loop when a process has ended."""
-    process.wait()
-    loop.add_callback(loop.stop)
 
 
 @contextmanager

@@ -12,28 +12,17 @@ class Source(param.Parameterized):
 
     To add a source, write a subclass in a module of this package and put it into `SOURCES`. Its
     controls are made from its parameters, with the label and the `doc` of each.
-
-    Attributes
-    ----------
-    key, label : str
-        Its name in code and for the user.
-    controls : tuple of str
-        Names of the parameters that the user sets, in order; after a change of one of them the data
-        are loaded again.
-    widgets : dict
-        From the name of a parameter to a hint for its widget, if it is not the default one: "steps"
-        (a slider over the values to choose from), "file" (a file from the user's disk), "columns"
-        (the table of columns), "none" (another control of the source sets it) or a dictionary from
-        headings to the options below them.
-    same_points : tuple of str
-        Names of the controls that change only what is taken of each point: a chosen part of the
-        points remains.
     """
 
-    key = ""
-    label = ""
+    key = label = ""  # its name in code and for the user
+    # Names of the parameters that the user sets, in order; after a change of one of them the data
+    # are loaded again.
     controls: tuple[str, ...] = ()
+    # From the name of a parameter to a hint for its widget, if it is not the default one: "none"
+    # (another control of the source sets it), or one of those that `views.widgets.control` takes.
     widgets: ClassVar[dict] = {}
+    # Names of the controls that change only what is taken of each point: a chosen part of the
+    # points remains.
     same_points: tuple[str, ...] = ()
 
     part = param.String(
@@ -74,14 +63,11 @@ class Source(param.Parameterized):
         return self.controls
 
     def loader(self):
-        """Return a function that makes the data set of the present parameters.
+        """Return a function that makes the `Dataset` of the present parameters; None if there is
+        nothing to load yet.
 
-        Returns
-        -------
-        callable or None
-            Takes no arguments, returns a `kdegraph.datasets.Dataset`, and is called in a worker
-            thread, so it must not read the parameters. It raises a ValueError that says what is
-            wrong and what to do. None if there is nothing to load yet.
+        It takes no arguments and is called in a worker thread, so it must not read the parameters.
+        It raises a ValueError that says what is wrong and what to do.
         """
         raise NotImplementedError
 

@@ -46,10 +46,7 @@ class NewTable(NamedTuple):
 class Upload(ColumnScales, Source):
     """Read a table or a picture from a file; then its columns can be chosen.
 
-    Attributes
-    ----------
-    contents : kdegraph.datasets.Table, Picture or None
-        The content of the file that was read last.
+    `contents` is the `Table` or `Picture` in the file that was read last, or None.
     """
 
     key = "upload"

@@ -189,12 +189,7 @@ export function render({model, el, view}) {
   window.addEventListener("popstate", come_back)
 
   model.on("msg:custom", message => {
-    const file = new Blob([message.content], {type: "application/octet-stream"})
-    const link = document.createElement("a")
-    link.href = URL.createObjectURL(file)
-    link.download = message.name
-    link.click()
-    setTimeout(() => URL.revokeObjectURL(link.href), 60000)
+    download(new Blob([message.content], {type: "application/octet-stream"}), message.name)
   })
 
   const live = document.createElement("div")

@@ -9,11 +9,7 @@ async function save(name, type) {
   if (view === null) return
   let blob = await view.export(type, true).to_blob()
   if (type === "png") blob = await on_background(blob, background_of(view.el))
-  const link = document.createElement("a")
-  link.href = URL.createObjectURL(blob)
-  link.download = name.toLowerCase().replace(/[^a-z0-9]+/g, "-") + "." + type
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(link.href), 60000)
+  download(blob, name.toLowerCase().replace(/[^a-z0-9]+/g, "-") + "." + type)
 }
 
 function background_of(element) {
@@ -55,25 +51,12 @@ const PRESSES = {
   "zoom-out": ["Zoom out", "ZoomOutTool"],
 }
 
-function drawing(name) {
-  const space = "http://www.w3.org/2000/svg"
-  const picture = document.createElementNS(space, "svg")
-  const path = document.createElementNS(space, "path")
-  picture.setAttribute("viewBox", "0 0 16 16")
-  picture.setAttribute("aria-hidden", "true")
-  path.setAttribute("d", DRAWN[name])
-  picture.append(path)
-  return picture
-}
-
 function tool(name, sentence, act, of) {
-  const button = document.createElement("button")
-  button.className = `tool ${name}`
-  button.title = sentence
-  button.setAttribute("aria-label", `${sentence}: ${of}`)
-  button.append(drawing(name))
-  button.addEventListener("click", act)
-  return button
+  const made = button(drawing("0 0 16 16", DRAWN[name]), act)
+  made.className = `tool ${name}`
+  made.title = sentence
+  made.setAttribute("aria-label", `${sentence}: ${of}`)
+  return made
 }
 
 // The tools of a plot: each says what it does, and does it.
@@ -92,18 +75,9 @@ function tools_of(model) {
 }
 
 export function render({model}) {
-  const line = document.createElement("div")
-  line.className = "line"
-  const text = document.createElement("div")
-  text.className = "text"
-  const title = document.createElement("h2")
-  const sentence = document.createElement("span")
-  const summary = document.createElement("p")
-  title.className = "title"
-  sentence.className = "sentence"
-  summary.className = "summary"
-  text.append(title, " ", sentence)
-  line.append(text, summary)
+  const title = element("h2", "title"), sentence = element("span", "sentence")
+  const text = element("div", "text", title, " ", sentence), summary = element("p", "summary")
+  const line = element("div", "line", text, summary)
   const show = () => {
     title.textContent = model.title
     sentence.textContent = model.sentence
@@ -116,9 +90,9 @@ export function render({model}) {
   const tools = tools_of(model)
   const pressed = {}
   for (const [name, sentence, act] of tools) {
-    const button = tool(name, sentence, act, model.title)
-    if (name in DRAGS) pressed[name] = button
-    line.append(button)
+    const made = tool(name, sentence, act, model.title)
+    if (name in DRAGS) pressed[name] = made
+    line.append(made)
   }
   const press = () => {
     for (const name in pressed) pressed[name].setAttribute("aria-pressed", name === model.drag)
@@ -135,13 +109,11 @@ export function render({model}) {
   const items = []
   const seen = () => items.filter(item => item.checkVisibility())
   const add = (label, act) => {
-    const item = document.createElement("button")
-    item.textContent = label
-    item.addEventListener("click", () => { menu.hidePopover(); act() })
+    const item = button(label, () => { menu.hidePopover(); act() })
     items.push(item)
     return item
   }
-  const menu = document.createElement("div")
+  const menu = element("div", "menu")
   for (const [, sentence, act] of tools) add(sentence, act).className = "where-narrow"
   if (model.described) {
     const item = add("", () => { model.table = !model.table })
@@ -154,17 +126,14 @@ export function render({model}) {
     add("Save as SVG", () => save(model.figure, "svg"))
   }
   if (items.length) {
-    const button = document.createElement("button")
-    button.className = "more"
-    button.textContent = "⋯"
-    button.title = "Table, PNG, SVG"
-    button.setAttribute("aria-label", `${model.title}: table and pictures`)
+    const more = element("button", "more", "⋯")
+    more.title = "Table, PNG, SVG"
+    more.setAttribute("aria-label", `${model.title}: table and pictures`)
     menu.popover = "auto"
-    menu.className = "menu"
     menu.append(...items)
-    button.popoverTargetElement = menu
+    more.popoverTargetElement = menu
     menu.addEventListener("beforetoggle", event => {
-      const {right, bottom} = button.getBoundingClientRect()
+      const {right, bottom} = more.getBoundingClientRect()
       menu.style.left = `${Math.max(4, right - 210)}px`
       menu.style.top = `${bottom + 2}px`
     })
@@ -176,7 +145,7 @@ export function render({model}) {
       const choices = seen(), at = choices.indexOf(menu.getRootNode().activeElement)
       choices[(at + way + choices.length) % choices.length].focus()
     })
-    line.append(button, menu)
+    line.append(more, menu)
   }
   return line
 }

@@ -4,15 +4,10 @@ const UNSCALED = {log: false, standardize: false, weight: 1}
 const SPARK = {width: 48, height: 18}
 
 function spark(bars) {
-  const picture = document.createElementNS("http://www.w3.org/2000/svg", "svg")
-  picture.setAttribute("viewBox", `0 0 ${SPARK.width} ${SPARK.height}`)
-  picture.setAttribute("aria-hidden", "true")
   const step = SPARK.width / Math.max(1, bars.length)
   const draw = (height, i) => `M${i * step} ${SPARK.height}v${-height}h${step * 0.86}v${height}z`
-  const path = document.createElementNS("http://www.w3.org/2000/svg", "path")
-  path.setAttribute("d", bars.map((share, i) => draw(share * SPARK.height, i)).join(""))
-  picture.append(path)
-  return picture
+  const outline = bars.map((share, i) => draw(share * SPARK.height, i)).join("")
+  return drawing(`0 0 ${SPARK.width} ${SPARK.height}`, outline)
 }
 
 function choice(label, options) {
@@ -42,15 +37,14 @@ function scale_of(name, set) {
   panel.setAttribute("role", "group")
   panel.setAttribute("aria-label", `Scale of ${name}`)
   panel.hidden = true
-  const open = element("button", "open", "▾")
-  open.type = "button"
+  const open = button("▾", () => show(panel.hidden))
+  open.className = "open"
   open.setAttribute("aria-label", `Scale of ${name}`)
   open.title = "Log scale, standardize, weight"
   const show = on => {
     panel.hidden = !on
     open.setAttribute("aria-expanded", on)
   }
-  open.addEventListener("click", () => show(panel.hidden))
   show(false)
   const mark = (now, refusal) => {
     log.box.checked = now.log
@@ -89,10 +83,10 @@ export function render({model}) {
   }
   search.addEventListener("input", filter)
 
-  const standardize = element("button", "standardize", "Standardize all")
-  standardize.type = "button"
+  const standardize = button(
+    "Standardize all", () => model.send_msg({standardize: !model.all_standardized}))
+  standardize.className = "standardize"
   standardize.title = "Give every feature mean 0 and standard deviation 1"
-  standardize.addEventListener("click", () => model.send_msg({standardize: !model.all_standardized}))
 
   const mark = () => {
     const features = model.roles.filter(role => !NO_FEATURES.includes(role)).length

@@ -13,3 +13,22 @@ function button(label, act) {
   return made
 }
 
+// A drawing beside words that say the same.
+function drawing(viewBox, outline) {
+  const space = "http://www.w3.org/2000/svg"
+  const picture = document.createElementNS(space, "svg")
+  const path = document.createElementNS(space, "path")
+  picture.setAttribute("viewBox", viewBox)
+  picture.setAttribute("aria-hidden", "true")
+  path.setAttribute("d", outline)
+  picture.append(path)
+  return picture
+}
+
+// Give the user a file.
+function download(blob, name) {
+  const href = URL.createObjectURL(blob)
+  Object.assign(document.createElement("a"), {href, download: name}).click()
+  setTimeout(() => URL.revokeObjectURL(href), 60000)
+}
+

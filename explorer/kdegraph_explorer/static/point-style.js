@@ -1,9 +1,7 @@
 function slider(word, {min, max, step}, read, write) {
-  const label = document.createElement("label")
-  const input = document.createElement("input")
-  const shown = document.createElement("output")
+  const input = element("input", ""), shown = element("output", "")
+  const label = element("label", "", word, input, shown)
   Object.assign(input, {type: "range", min, max, step})
-  label.append(word, input, shown)
   const show = () => {
     input.value = read()
     shown.textContent = write.words(Number(input.value))
@@ -17,14 +15,9 @@ function slider(word, {min, max, step}, read, write) {
 }
 
 export function render({model}) {
-  const root = document.createElement("div")
-  const button = document.createElement("button")
-  button.type = "button"
-  button.textContent = "◐"
-  button.title = "Size and opacity of the points"
-  button.setAttribute("aria-label", button.title)
-  const panel = document.createElement("div")
-  panel.popover = "auto"
+  const open = element("button", "", "◐")
+  open.title = "Size and opacity of the points"
+  open.setAttribute("aria-label", open.title)
   const size = slider(
     "Size",
     {min: Math.log2(model.sizes[0]), max: Math.log2(model.sizes[1]), step: 0.25},
@@ -37,15 +30,15 @@ export function render({model}) {
     () => model.opacity,
     {value: found => { model.opacity = found }, words: found => `${Math.round(100 * found)}%`},
   )
-  panel.append(size.label, opacity.label)
-  button.popoverTargetElement = panel
+  const panel = element("div", "", size.label, opacity.label)
+  panel.popover = "auto"
+  open.popoverTargetElement = panel
   panel.addEventListener("beforetoggle", () => {
-    const place = button.getBoundingClientRect()
+    const place = open.getBoundingClientRect()
     panel.style.top = `${place.bottom + 4}px`
     panel.style.left = `${Math.max(4, Math.min(place.left, innerWidth - 290))}px`
   })
   model.on("size", size.show)
   model.on("opacity", opacity.show)
-  root.append(button, panel)
-  return root
+  return element("div", "", open, panel)
 }

@@ -140,8 +140,7 @@ class Alert(Part):
             css_classes=[css_class],
             stylesheets=[style_sheet("wraps-where-narrow")],
         )
-        self.state.param.watch(lambda *events: self._update(), watched)
-        self._update()
+        self.keep_up(self._update, *watched)
 
     def _update(self):
         self._text.content = self._message(self.state)

@@ -9,7 +9,7 @@ from bokeh.models import LassoSelectTool, ResetTool, ZoomInTool
 from panel.custom import JSComponent
 from panel.viewable import Viewer
 
-from ..assets import script, style_sheet
+from ..assets import script_of_elements, style_sheet
 from .markup import Markup, Text, html_table
 from .widgets import link
 
@@ -32,7 +32,7 @@ class Caption(JSComponent):
     described = param.Boolean(doc="Whether there is a table.")
     table = param.Boolean(doc="Whether the table is shown in place of the plot.")
 
-    _esm = script("caption")
+    _esm = script_of_elements("caption")
 
 
 class Part(Viewer):
@@ -46,45 +46,29 @@ class Part(Viewer):
     def __panel__(self):
         return self._body
 
+    def keep_up(self, update, *names):
+        """Call `update` now, and whenever one of these parameters of the state changes."""
+        self.state.param.watch(lambda *events: update(), list(names))
+        update()
+
 
 class View(Part):
     """Show one aspect of a session; watch its state and change it only through its parameters.
 
     To add one, write a subclass in a module of this package and put it into `VIEWS`. A large view
     is made when it is first shown or asked for, with any state.
-
-    Attributes
-    ----------
-    key, label : str
-        Its name in code and for the user.
-    area : str
-        "top": one of the large views, of which one is shown at a time; "bottom": shown below.
-    colored : bool
-        Whether its points have the colors that the user chooses.
-    alone : bool
-        Whether a large view also takes the place of the row at the bottom.
-    opens : bool
-        Whether a large view may be shown without having been asked for.
-    extra_methods : tuple of str
-        Keys of `ALL_METHODS` that it shows besides those of `METHODS`.
-    width : int
-        Its share of the row at the bottom.
-    pinned : bool
-        Whether it is shown by itself, in a cell of a notebook.
-    frame : Frame or None
-        The window that keys zoom and move.
     """
 
-    key = ""
-    label = ""
-    area = "bottom"
-    colored = False
-    alone = False
-    opens = True
+    key = label = ""  # its name in code and for the user
+    area = "bottom"  # shown below; "top": one of the large views, of which one is shown at a time
+    colored = False  # whether its points have the colors that the user chooses
+    alone = False  # whether a large view also takes the place of the row at the bottom
+    opens = True  # whether a large view may be shown without having been asked for
+    # Keys of `ALL_METHODS` that it shows besides those of `METHODS`.
     extra_methods: tuple[str, ...] = ()
-    width = 1
-    pinned = False
-    frame = None
+    width = 1  # its share of the row at the bottom
+    pinned = False  # whether it is shown by itself, in a cell of a notebook
+    frame = None  # the `Frame` that keys zoom and move
 
     def __init__(self, session):
         super().__init__(session)

@@ -8,7 +8,7 @@ import panel as pn
 import param
 from panel.custom import JSComponent
 
-from ..assets import script, style_sheet
+from ..assets import script, script_of_elements, style_sheet
 
 
 class Browser(JSComponent):
@@ -41,7 +41,7 @@ class Browser(JSComponent):
     )
     said = param.String(doc="What a screen reader reads out when it changes.")
 
-    _esm = script("browser")
+    _esm = script_of_elements("browser")
 
     def __init__(self, act, **params):
         self._act = act

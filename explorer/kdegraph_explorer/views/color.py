@@ -3,7 +3,7 @@
 import param
 from panel.custom import JSComponent
 
-from ..assets import SIZES, script, script_of_elements, style_sheet
+from ..assets import SIZES, script_of_elements, style_sheet
 from ..coloring import CLUSTER, SCALE, choices
 from ..drawing.palette import cluster_colors, in_hex
 from .base import Part
@@ -70,7 +70,7 @@ class PointStyle(JSComponent):
     sizes = param.List(doc="The smallest and the largest size, powers of 2.")
     least = param.Number(doc="The smallest opacity.")
 
-    _esm = script("point-style")
+    _esm = script_of_elements("point-style")
 
     def __init__(self, state, **params):
         bounds = state.param.point_size.bounds
@@ -109,14 +109,9 @@ class ColorControl(Part):
             css_classes=["kg-color"],
             styles={"flex": "1 1 270px", "width": "auto", "min-width": "0"},
         )
-        self.state.param.watch(lambda event: self._offer(), "shown")
-        self.state.param.watch(
-            lambda *events: self._update(), ["coloring", "result", "shown", "named"]
-        )
-        self.state.param.watch(lambda event: self._appear(), "view")
-        self._offer()
-        self._update()
-        self._appear()
+        self.keep_up(self._offer, "shown")
+        self.keep_up(self._update, "coloring", "result", "shown", "named")
+        self.keep_up(self._appear, "view")
 
     def _appear(self):
         shown = self.state.shown

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..assets import SIZES, style_sheet
 from ..drawing.eigenvalue_plot import EigenvaluePlot
-from ..results import ALL_METHODS, FULL_UP_TO
+from ..results import ALL_METHODS, FULL_UP_TO, too_many
 from .base import View, beside, caption_of, card, figure_pane, low_row
 from .describe import clusters, spectra
 from .markup import Markup, Text, each, styled_text
@@ -132,7 +132,7 @@ class CompareView(View):
         for method in {"kde", "other"} & set(outcomes):
             caption_of(self._cards[method]).sentence = outcomes[method].bandwidth.words
         self._tabulate()
-        self._not_built.visible = self._too_many
+        self._not_built.visible = too_many(self.state.shown)
         self._sentences.content = each(Markup("<p>{}</p>"), map(self._sentence, self._buttons))
         for method, select in self._buttons.items():
             found = self.differences(method)
@@ -141,16 +141,12 @@ class CompareView(View):
     def _tabulate(self):
         self._table.content = score_table(ALL_METHODS, self.rows())
 
-    @property
-    def _too_many(self):
-        """Return whether the points are too many for the full graph."""
-        return self.state.shown is not None and self.state.shown.n_points > FULL_UP_TO
-
     def _sentence(self, method):
         found, name = self.differences(method), ALL_METHODS[method]
         if found is not None:
             n = self.state.shown.n_points
             words = f"{len(found):,} of {n:,} points ({len(found) / n:.1%})"
         else:
-            words = "not built" if method == "full" and self._too_many else "under way"
+            built = method != "full" or not too_many(self.state.shown)
+            words = "under way" if built else "not built"
         return Markup("<b>{}</b>: {}").format(name, words)

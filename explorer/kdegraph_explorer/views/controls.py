@@ -53,10 +53,7 @@ class AutomaticSigma(Part):
         self._body = pn.Row(self._rule, self._preset, margin=0)
         self._rule.param.watch(lambda event: self._choose_rule(event.new), "value")
         self._preset.param.watch(lambda event: self._choose_preset(event.new), "value")
-        state.param.watch(
-            lambda *events: self._follow(), ["sigma_auto", "sigma_preset", "bandwidth", "dataset"]
-        )
-        self._follow()
+        self.keep_up(self._follow, "sigma_auto", "sigma_preset", "bandwidth", "dataset")
 
     def _choose_rule(self, ticked):
         if not self._following:
@@ -114,8 +111,7 @@ class DataControls(Part):
                 lines.insert(-len(widgets) + 1, self._kept)  # below the button for a file
         self._sentence = styled_text("data-sentence", margin=(2, 10, 0, 10))
         self._body = group("Data", choice, *lines, self._sentence)
-        self.state.param.watch(lambda *events: self._update(), ["source", "dataset", "error"])
-        self._update()
+        self.keep_up(self._update, "source", "dataset", "error")
 
     def _take(self, source, file):
         """Take a file that has arrived, as a session if it is one, otherwise as data."""
@@ -206,12 +202,9 @@ class ParameterControls(Part):
         self._exact.param.watch(lambda event: self._type(event.new), "value")
         self._one, self._body = self._lay_out(session)
         self._centered_for = self  # the data for which the slider of sigma was centered; none yet
-        state.param.watch(lambda *events: self._follow(), [*self._sliders, "shown", "result"])
-        state.param.watch(lambda *events: self._offer(), ["bandwidth", "dataset", "result"])
-        self._offer()
-        state.param.watch(lambda event: self._enable(), "result")
-        self._enable()
-        self._follow()
+        self.keep_up(self._follow, *self._sliders, "shown", "result")
+        self.keep_up(self._offer, "bandwidth", "dataset", "result")
+        self.keep_up(self._enable, "result")
 
     def _lay_out(self, session):
         """Return the controls of the one bandwidth, and all controls."""
@@ -379,11 +372,7 @@ class DisplayControls(Part):
             self._fade,
             self._axes,
         )
-        self.state.param.watch(
-            lambda *events: self._update(),
-            ["shown", "result", "horizontal", "vertical", "show_edges"],
-        )
-        self._update()
+        self.keep_up(self._update, "shown", "result", "horizontal", "vertical", "show_edges")
 
     def _update(self):
         dataset, outcome = self.state.shown, self.state.outcome("kde")

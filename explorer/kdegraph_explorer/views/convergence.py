@@ -49,7 +49,11 @@ class RoundsView(View):
         super().__init__(session)
         self._build = session.latest(self._build_graph, deliver=self._take_graph)
         self._follow = session.latest(self._follow_rounds, deliver=self._take_rounds, grace=0.0)
-        self._estimate = session.latest(self._estimate_limit, deliver=self._take_limit, grace=0.0)
+        self._estimate = session.latest(
+            lambda graph, progress, publish: estimated_eigenvalues(graph, N_FOLLOWED, progress),
+            deliver=self._take_limit,
+            grace=0.0,
+        )
         self._graph = self._colors = self.adjacency = self.found = self.limit = None
         self.limit_of = "estimated"
         self._plots = LinkedPlots(
@@ -96,14 +100,14 @@ class RoundsView(View):
             self._note,
             self._spectra.pane,
             figure=self._spectra.name,
-            describe=self.describe_eigenvalues,
+            describe=lambda full: describe.convergence(self.found, self.limit, self.limit_of, full),
         )
         degrees = self.card(
             "Degrees",
             "root mean square of their relative error",
             self._errors.pane,
             figure=self._errors.name,
-            describe=self.describe_degrees,
+            describe=lambda full: describe.degree_errors(self.found, full),
         )
         curves = filling_column(eigenvalues, degrees)
         return beside(graph, curves, widths=[6, 5], min_height=240)
@@ -165,9 +169,6 @@ class RoundsView(View):
             self.found = found
             self._draw()
 
-    def _estimate_limit(self, graph, progress, publish):
-        return estimated_eigenvalues(graph, N_FOLLOWED, progress)
-
     def _take_limit(self, graph, limit):
         if graph is self._graph:
             values, n_rounds = limit
@@ -197,14 +198,6 @@ class RoundsView(View):
             return describe.WAITING
         n_rounds = min(self.player.value, self._graph.n_rounds)
         return describe.edges_so_far(self.adjacency, n_rounds, self._graph.n_rounds, full)
-
-    def describe_eigenvalues(self, full):
-        """Describe the curves of the eigenvalues; see `card`."""
-        return describe.convergence(self.found, self.limit, self.limit_of, full)
-
-    def describe_degrees(self, full):
-        """Describe the curve of the errors of the degrees; see `card`."""
-        return describe.degree_errors(self.found, full)
 
 
 def draw_eigenvalues(curves):

@@ -1,5 +1,6 @@
 """Define the keys, what they do, and the help that lists them."""
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -117,70 +118,57 @@ SHORTCUTS = (
 )
 
 
-class Actions:
-    """Act on an explorer without a mouse.
+def actions_of(state, views, focus):
+    """Return what can be done on an explorer without a mouse: every action by its name.
 
     ``focus(name)`` moves the keyboard to the control of a parameter.
     """
 
-    def __init__(self, state, views, focus):
-        self._state, self._views, self._focus = state, views, focus
-
-    def by_name(self):
-        """Return every action by its name."""
-        state = self._state
-        moved = {"left": (-STEP, 0), "right": (STEP, 0), "up": (0, STEP), "down": (0, -STEP)}
-        return {
-            **{
-                f"focus {name}": lambda name=name: self._focus(name)
-                for name in ("source", "n_rounds", "n_neighbors", "n_clusters")
-            },
-            "focus sigma": lambda: self._focus("perplexity" if state.is_local else "sigma"),
-            **{
-                f"move {where}": lambda way=way: self._frame("move", *way)
-                for where, way in moved.items()
-            },
-            **{
-                f"drag {what}": lambda what=what: state.param.update(drag=what)
-                for what in state.param.drag.objects
-            },
-            "zoom in": lambda: self._frame("zoom", 1 / ZOOM),
-            "zoom out": lambda: self._frame("zoom", ZOOM),
-            "zoom reset": lambda: self._frame("fit_all"),
-            "next view": self._next_view,
-            "edges": lambda: state.param.update(show_edges=not state.show_edges),
-            "tables": lambda: state.param.update(tables=not state.tables),
-            "next cluster": self._next_cluster,
-            "next point": lambda: self._next_point(1),
-            "previous point": lambda: self._next_point(-1),
-            "select nothing": lambda: self._select([]),
-        }
-
-    def _frame(self, method, *args):
-        frame = self._views[self._state.view].frame
+    def on_frame(method, *args):
+        frame = views[state.view].frame
         if frame is not None:
             getattr(frame, method)(*args)
 
-    def _next_view(self):
-        keys = self._state.param.view.objects
-        self._state.view = keys[(keys.index(self._state.view) + 1) % len(keys)]
+    def next_view():
+        keys = state.param.view.objects
+        state.view = keys[(keys.index(state.view) + 1) % len(keys)]
 
-    def _select(self, indices):
-        self._state.selection = np.asarray(indices, dtype=np.intp)
+    def select(indices):
+        state.selection = np.asarray(indices, dtype=np.intp)
 
-    def _next_cluster(self):
-        outcome, selection = self._state.outcome("kde"), self._state.selection
+    def next_cluster():
+        outcome, selection = state.outcome("kde"), state.selection
         if outcome is None:
             return
         present, at = outcome.clusters, 0
         if len(selection):
             at = present.index(outcome.colors[selection[0]]) + 1
-        self._select(np.flatnonzero(outcome.colors == present[at % len(present)]))
+        select(np.flatnonzero(outcome.colors == present[at % len(present)]))
 
-    def _next_point(self, way):
-        if self._state.shown is not None:
-            selection, n = self._state.selection, self._state.shown.n_points
-            self._select([(int(selection[0]) + way) % n if len(selection) else 0])
+    def next_point(way):
+        if state.shown is not None:
+            selection, n = state.selection, state.shown.n_points
+            select([(int(selection[0]) + way) % n if len(selection) else 0])
+
+    parameters = ("source", "n_rounds", "n_neighbors", "n_clusters")
+    moved = {"left": (-STEP, 0), "right": (STEP, 0), "up": (0, STEP), "down": (0, -STEP)}
+    dragged = state.param.drag.objects
+    return {
+        **{f"focus {name}": partial(focus, name) for name in parameters},
+        "focus sigma": lambda: focus("perplexity" if state.is_local else "sigma"),
+        **{f"move {where}": partial(on_frame, "move", *way) for where, way in moved.items()},
+        **{f"drag {what}": partial(state.param.update, drag=what) for what in dragged},
+        "zoom in": lambda: on_frame("zoom", 1 / ZOOM),
+        "zoom out": lambda: on_frame("zoom", ZOOM),
+        "zoom reset": lambda: on_frame("fit_all"),
+        "next view": next_view,
+        "edges": lambda: state.param.update(show_edges=not state.show_edges),
+        "tables": lambda: state.param.update(tables=not state.tables),
+        "next cluster": next_cluster,
+        "next point": lambda: next_point(1),
+        "previous point": lambda: next_point(-1),
+        "select nothing": lambda: select([]),
+    }
 
 
 def help_text():

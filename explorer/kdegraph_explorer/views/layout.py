@@ -12,7 +12,7 @@ from .alerts import Tour, alerts
 from .base import low_row
 from .color import ColorControl
 from .controls import DataControls, DisplayControls, ParameterControls
-from .keys import Actions
+from .keys import actions_of
 from .selection_controls import SelectionControls
 from .status import StageBars, Status
 from .toolbar import Toolbar
@@ -61,7 +61,7 @@ class Layout:
             ParameterControls(session),
             DisplayControls(session),
         ]
-        actions = Actions(session.state, self.views, self._focus).by_name()
+        actions = actions_of(session.state, self.views, self._focus)
         self.toolbar = Toolbar(session, actions, own_address=own_address)
         # Each place gets its view when that is first shown, as the browser takes long to build
         # a view.

@@ -127,15 +127,12 @@ def _typical(column, values):
 
 def _order(values, descending):
     """Return the order of values, ties as they are; missing ones are last in both directions."""
-    if values.dtype == object:
-        missing = np.array([value is None for value in values], dtype=bool)
-        found = np.unique([value for value in values if value is not None])
-        code_of = {value: code for code, value in enumerate(found.tolist())}
-        keys = np.array([code_of.get(value, 0) for value in values], dtype=np.int64)
-    else:
-        missing = np.isnat(values) if values.dtype.kind == "M" else np.isnan(values)
-        keys = np.unique(values, return_inverse=True)[1]
-    return np.lexsort([-keys if descending else keys, missing])
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    way = "descending" if descending else "ascending"
+    found = pa.array(values, from_pandas=True)  # NaN is null
+    return pc.array_sort_indices(found, order=way, null_placement="at_end").to_numpy()
 
 
 class RowList(JSComponent):
@@ -204,7 +201,8 @@ class RowsView(View):
         clusters = None if outcome is None else outcome.colors
         made_of = (dataset, clusters, self.state.named)
         if any(a is not b for a, b in zip(made_of, self._made_of, strict=False)):
-            words = outcome and {c: self.state.cluster_mark(c) for c in outcome.clusters}
+            state = self.state
+            words = outcome and {c: state.named.get(c, state.mark(c)) for c in outcome.clusters}
             self._made_of, self._table = made_of, RowTable.of(dataset, clusters, words)
         query = checked(self.list.query, self._table)
         if vars(query) != self.list.query:

@@ -77,9 +77,9 @@ def score_table(methods, rows):
     return html_table(("", *columns), explained)
 
 
-def table_pane(*css_classes, margin=(0, 8)):
+def table_pane(*css_classes):
     """Return a place for a table, which fills its card; the CSS classes are hooks for tests."""
-    options = {"sizing_mode": "stretch_both", "margin": margin}
+    options = {"sizing_mode": "stretch_both", "margin": (0, 8)}
     return styled_text("table", css_classes=list(css_classes), **options)
 
 
@@ -100,8 +100,7 @@ class ScoresView(View):
         super().__init__(session)
         self._table = table_pane("kg-scores", "kg-scroll")
         self._body = card("Scores", "both graphs; hover over a row for its meaning", self._table)
-        self.state.param.watch(lambda *events: self._update(), ["result", "shown", "judgements"])
-        self._update()
+        self.keep_up(self._update, "result", "shown", "judgements")
 
     def rows(self):
         """Return the table: a list of (name, value of the KDE graph, value of the k-NN graph)."""

@@ -29,39 +29,27 @@ class SelectionControls(Part):
             margin=(2, 8),
         )
         clear = button(
-            "Clear selection", "Select nothing (Esc).", self.clear, width=120, margin=(2, 0)
+            "Clear selection",
+            "Select nothing (Esc).",
+            lambda: self.state.param.update(selection=np.empty(0, dtype=np.intp)),
+            width=120,
+            margin=(2, 0),
         )
         self.back = button(
             "All points",
             "Explore all points; these clusters stay.",
-            self.go_back,
+            session.leave_part,
             width=90,
             margin=(2, 8),
         )
         self.selected = column(self.sentence, row(recluster, clear))
         self._body = column(self.back, self.selected, css_classes=["kg-selection"])
-        self.state.param.watch(
-            lambda *events: self._update(), ["selection", "shown", "result", "named"]
-        )
-        self._update()
-
-    @property
-    def _source(self):
-        """Return the source of the points that are chosen."""
-        return self.session.sources[self.state.source]
+        self.keep_up(self._update, "selection", "shown", "result", "named")
 
     def recluster(self):
         """Explore the selected points alone."""
         if self.state.shown is self.state.dataset:
-            self._source.choose_part(self.state.selection)
-
-    def go_back(self):
-        """Explore all points again."""
-        self.session.leave_part()
-
-    def clear(self):
-        """Select nothing."""
-        self.state.selection = np.empty(0, dtype=np.intp)
+            self.session.sources[self.state.source].choose_part(self.state.selection)
 
     def _update(self):
         state = self.state

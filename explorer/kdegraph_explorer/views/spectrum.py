@@ -27,8 +27,7 @@ class SpectrumView(View):
         for plot in self.plots.values():
             plot.figure.on_event(Tap, lambda event: self._choose(event.x))
         self._body = beside(*(self._card(method, name) for method, name in METHODS.items()))
-        self.state.param.watch(lambda *events: self._update(), ["result", "shown"])
-        self._update()
+        self.keep_up(self._update, "result", "shown")
 
     def _card(self, method, name):
         return self.card(

@@ -11,7 +11,7 @@ from ..assets import style_sheet
 from ..drawing.eigenvalue_plot import EigenvaluePlot, round_up
 from ..drawing.figures import plain_figure
 from ..drawing.palette import METHOD
-from ..results import FULL_UP_TO
+from ..results import FULL_UP_TO, too_many
 from .base import Description, View, beside, caption_of, figure_pane, low_row
 from .describe import WAITING, clusters, spectra
 from .markup import Markup, Text, styled_text
@@ -160,11 +160,6 @@ class StartView(View):
             ("Length of the edge", "Pairs it stands for"),
             rows if full else (),
         )
-
-
-def too_many(shown):
-    """Return whether points, or None, are too many for a full graph."""
-    return shown is not None and shown.n_points > FULL_UP_TO
 
 
 def headline(found, n_neighbors, shown=None):

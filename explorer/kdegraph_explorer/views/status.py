@@ -53,11 +53,7 @@ class Status(Part):
             height=32,
             styles={"flex": "1 1 auto", "min-width": "0"},
         )
-        self.state.param.watch(
-            lambda *events: self._update(),
-            ["stage", "fraction", "result", "dataset", "shown", "error"],
-        )
-        self._update()
+        self.keep_up(self._update, "stage", "fraction", "result", "dataset", "shown", "error")
 
     def sentence(self):
         """Return what is going on, in words."""

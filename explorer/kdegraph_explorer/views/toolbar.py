@@ -96,7 +96,9 @@ class Toolbar(Part):
             **actions,
         }
         keys = {key: shortcut.action for shortcut in SHORTCUTS for key in shortcut.keys}
-        self.browser = Browser(self._act, keys=keys, own_address=own_address)
+        self.browser = Browser(
+            lambda action: self.actions[action](), keys=keys, own_address=own_address
+        )
         undo, redo = session.history.undo, session.history.redo
         self._undo = icon_button(icon("undo"), "Undo", "Undo the last change (Ctrl+Z)", undo)
         self._redo = icon_button(icon("redo"), "Redo", "Redo what was undone (Ctrl+Shift+Z)", redo)
@@ -190,9 +192,6 @@ class Toolbar(Part):
         if len(state.selection):
             words.append(f"{len(state.selection):,} points selected")
         self.browser.said = "; ".join(words)
-
-    def _act(self, action):
-        self.actions[action]()
 
     def choose(self, item):
         """Do what an item of the menu says."""

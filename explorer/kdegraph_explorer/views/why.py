@@ -184,7 +184,8 @@ class WhyView(View):
         color = MARK
         if np.ndim(chosen) == 0:
             color = in_hex(cluster_colors(chosen + 1)[chosen])
-        used = self._used()
+        _, data = self.session.origin
+        used = data.get("columns") or self.state.shown.feature_names  # for clustering
         differences, histograms = self._contrast.description.differences, self._contrast.histograms
         for i, histogram in enumerate(histograms):
             name = differences[i].column
@@ -201,11 +202,6 @@ class WhyView(View):
         self._table.content = self._rows(dataset, pictures)
         self._suggest()
         self.describe()
-
-    def _used(self):
-        """Return the names of the columns by which the points are clustered."""
-        _, data = self.session.origin
-        return data.get("columns") or self.state.shown.feature_names
 
     def _rows(self, dataset, pictures):
         """Return the tables of typical and doubtful rows."""
