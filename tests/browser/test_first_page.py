@@ -80,6 +80,7 @@ def test_pictures_stand_where_the_plots_come(explorer, new_page, explorer_server
     page = explorer("", **options).page
     page.wait_for_function("() => look.painted()")
     assert page.locator("#kg-first-plots, .kg-uncolored:visible").count() == 0
+    assert page.evaluate("() => look.part('.kg-main').scrollWidth <= innerWidth")
     names = ["kde", "knn"] if size == PHONE else ["kde", "knn", "full"]
     for name in names:
         plot = page.locator(f".kg-start-{name}")
