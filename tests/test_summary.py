@@ -58,6 +58,9 @@ def test_a_spectrum_has_a_dot_for_each_eigenvalue():
         "eigenvalues",
         f"6, from 0 to {found.eigenvalues[-1]:.3g}",
     ]
+    line = repr(found)
+    assert line.startswith(f"<Spectrum with eigenvalues: 6, from 0 to {found.eigenvalues[-1]:.3g}")
+    assert len(line) < 150
     one = replace(found, eigenvalues=np.zeros(1))
     assert "cy='112.0'" in one._repr_html_()
 

@@ -107,9 +107,7 @@ def outlines(
     halves = BLOCK * np.sign(ways[0]) * nearest
     order = np.lexsort(numbered)  # by the last scale, then by the one before, and so on
     rank = np.argsort(order)
-    most = max(np.count_nonzero(np.isfinite(stability), axis=1))
-    gap = min(GAP, ALL_GAPS / most)
-    stacks = [_stack(labels, rank, gap) for labels in numbered]
+    stacks = [_stack(labels, rank) for labels in numbered]
     found = []
     for i, bottoms in enumerate(stacks):
         x = places[i] + np.array([-halves[i], halves[i]])
@@ -125,11 +123,12 @@ def outlines(
     return found
 
 
-def _stack(labels, rank, gap):
+def _stack(labels, rank):
     """Return the lower edge and the height of each band at one scale, from below."""
     present, index, sizes = np.unique(labels, return_inverse=True, return_counts=True)
     order = np.argsort(np.bincount(index, weights=rank) / sizes)
     heights = sizes[order] / labels.size
+    gap = min(GAP, ALL_GAPS / len(present))
     low = np.cumsum(heights + gap) - heights - gap
     low -= (low[-1] + heights[-1]) / 2
     edges = zip(low.tolist(), heights.tolist(), strict=True)

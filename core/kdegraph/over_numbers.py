@@ -16,6 +16,7 @@ from kdegraph.runtime.progress import (
     stage_progress,
 )
 from kdegraph.sampled_graph.result import SimilarityGraph
+from kdegraph.spectral.checked_graph import check_adjacency, graph_parts
 from kdegraph.spectral.spectrum import Spectrum
 from kdegraph.validation import check_count, check_seed
 from kdegraph.votes import jaccard
@@ -134,18 +135,20 @@ def _divided(graph, numbers, spectrum, seed, progress):
     clusters (one, if it has too few vertices), and the eigengap after that number.
     """
     options = {"seed": seed, "progress": held_progress(progress, 0.0)}
-    n_usable = len(vertices_in_clusters(graph))
+    parts = graph_parts(graph)
+    checked = parts._replace(adjacency=check_adjacency(parts))  # once for all numbers
+    n_usable = len(vertices_in_clusters(checked))
     n_eigenvalues = min(numbers[0] + 1, n_usable)
     if n_usable and (spectrum is None or spectrum.n_components < n_eigenvalues):
         how = {"smallest_component": "auto", "approximate": True}
-        spectrum = find_spectrum(graph, n_eigenvalues, **how, **options)
+        spectrum = find_spectrum(checked, n_eigenvalues, **how, **options)
     found = []
     for i, k in enumerate(numbers):
         options["progress"] = held_progress(progress, i / len(numbers))
         if k > n_usable:
             found.append((np.zeros(len(graph.points), np.int32), np.nan))
             continue
-        labels = spectral_clustering(graph, k, spectrum=spectrum, **options).labels
+        labels = spectral_clustering(checked, k, spectrum=spectrum, **options).labels
         gap = np.diff(spectrum.eigenvalues[k - 1 : k + 1])
         found.append((labels, float(gap[0]) if len(gap) else np.nan))
     return found

@@ -129,7 +129,7 @@ def _of_frame(frame, y):
     parquet.write_table(table.drop_columns(index), buffer)
     content = buffer.getvalue()
     is_name = isinstance(y, str)
-    name = "table.parquet"
+    name = "data.parquet"
     dataset = datasets.load(content, filename=name, label=y if is_name else "auto")
     if y is None:
         return Material(file=StoredFile.of(name, content))

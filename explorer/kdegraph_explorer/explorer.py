@@ -17,6 +17,7 @@ from .assets import style_sheet
 from .attributes import Attributes, choices_of, material_of
 from .exports import export_to
 from .notebook import FramedPage, place_for, show
+from .patches.panel import growing
 from .serving.page import ServedPage, query_of_page
 from .session import Session
 from .views.layout import Layout
@@ -153,7 +154,8 @@ class Explorer(Attributes):
     def _appear(self, place):
         """Move the explorer to `place`."""
         if self._place is not None:
-            self._place[1:] = [Text("The explorer has moved to where it was shown last.")]
+            with growing(self._place):
+                self._place[1:] = [Text("The explorer has moved to where it was shown last.")]
         self._place = place
         sidebar, header, main = self.sections()
         body = pn.Row(

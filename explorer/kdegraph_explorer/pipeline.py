@@ -289,16 +289,15 @@ class Pipeline:
     def _spectrum(self, work, graph):
         """Return the spectrum of a graph; known eigenvalues are kept, even if fewer are needed."""
         name, request = (work.memory, "spectrum"), work.request
-        wanted = N_EIGENVALUES
+        wanted = N_EIGENVALUES if request.dataset.image is None else MOST_SEGMENTS + 1
         if request.n_clusters != "auto":
-            most = 0 if request.dataset.image is None else MOST_SEGMENTS + 1
-            wanted = max(wanted, request.n_clusters + 2, most)
+            wanted = max(wanted, request.n_clusters + 2)
         known = self._memory.get(name)
         if known is not None and known.key[0] == graph.key:
             wanted = max(wanted, known.key[1])
         n_counted = self._n_counted(work, graph)
         wanted = min(wanted, n_counted or matrix_of(graph.value).shape[0])
-        solve = partial(solved, graph.value, wanted, n_counted, request.seed, work.announce)
+        solve = partial(solved, graph.value, wanted, n_counted, request, work.announce)
         return self._stage(name, (graph.key, wanted, request.seed), solve)
 
     def _n_clusters(self, work, spectrum):

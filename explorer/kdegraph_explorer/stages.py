@@ -6,12 +6,11 @@ import numpy as np
 import scipy.sparse
 from kdegraph import full_graph
 from kdegraph import spectrum as find_spectrum
-from kdegraph.clustering import vertices_in_clusters
 
 from .results import matrix_of, with_agreement
 
 N_EIGENVALUES = 10  # enough for the eigengap and for k <= 8 without another run of the eigensolver
-MOST_SEGMENTS = 50  # of a photograph, which further numbers find without such a run
+MOST_SEGMENTS = 50  # of a photograph, whose eigenvectors serve all numbers up to this
 # Tolerance of the eigenvectors. Where a graph has clusters it makes no difference; where it has
 # none it saves most of the time.
 TOLERANCE = 1e-3
@@ -36,32 +35,23 @@ def with_metric(graph, dataset):
     return graph if graph.metric == dataset.metric else replace(graph, metric=dataset.metric)
 
 
-def solved(graph, wanted, n_counted, seed, progress):
+def solved(graph, wanted, n_counted, request, progress):
     """Return the spectrum of a graph, with as many eigenvalues as wanted.
 
-    `n_counted` vertices are in components that are large enough to be clusters.
+    `n_counted` vertices are in components that are large enough to be clusters. Those of a large
+    photograph are approximate: the many that it needs would take several times as long.
     """
     progress("eigenvalues", 0.0)
     return find_spectrum(
         graph,
         wanted,
-        seed=seed,
+        seed=request.seed,
         tol=TOLERANCE,
         max_products=max_products(matrix_of(graph)),
         smallest_component="auto" if n_counted else 1,
+        approximate=request.dataset.image is not None,
         progress=progress,
     )
-
-
-def segment_spectrum(graph, known, seed, progress):
-    """Return the spectrum of the graph of a photograph that serves up to `MOST_SEGMENTS`: the
-    `known` one, if it has as many eigenvalues.
-    """
-    n_counted = len(vertices_in_clusters(graph))
-    wanted = min(MOST_SEGMENTS + 1, n_counted or matrix_of(graph).shape[0])
-    if known.n_components >= wanted:
-        return known
-    return solved(graph, wanted, n_counted, seed, progress)
 
 
 def cluster_scores(dataset, adjacency, n_counted, clustering):

@@ -45,6 +45,20 @@ def test_a_page_shows_the_places_of_its_parts_until_it_is_built(new_page, explor
     assert max(box["x"] + box["width"] for box in boxes) > 1_200  # of 1,280
 
 
+@pytest.mark.parametrize("width", [1280, 1000, 960])
+def test_cards_come_where_their_places_are(explorer, new_page, explorer_server, width):
+    size = {"width": width, "height": 720}
+    before = new_page(viewport=size, java_script_enabled=False)
+    before.goto(explorer_server[0], wait_until="domcontentloaded")
+    page = explorer("", viewport=size).page
+    page.wait_for_function("() => look.painted()")
+    places = [place.bounding_box() for place in before.locator("#loader main i").all()]
+    cards = [card.bounding_box() for card in page.locator(".kg-main .kg-card").all()]
+    shown = [card for card in cards if card is not None]
+    for place, card in zip(places[1:], shown, strict=True):
+        assert all(abs(place[name] - card[name]) <= 1 for name in place), (place, card)
+
+
 def colored(page, box):
     """Whether each pixel within a box of a page is blue or yellow, as the clusters are."""
     with Image.open(io.BytesIO(page.screenshot(clip=box))) as picture:
@@ -66,6 +80,7 @@ def test_pictures_stand_where_the_plots_come(explorer, new_page, explorer_server
     page = explorer("", **options).page
     page.wait_for_function("() => look.painted()")
     assert page.locator("#kg-first-plots, .kg-uncolored:visible").count() == 0
+    assert page.evaluate("() => look.part('.kg-main').scrollWidth <= innerWidth")
     names = ["kde", "knn"] if size == PHONE else ["kde", "knn", "full"]
     for name in names:
         plot = page.locator(f".kg-start-{name}")

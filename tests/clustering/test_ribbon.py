@@ -6,6 +6,7 @@ import kdegraph
 import numpy as np
 import pytest
 from kdegraph.bands import follow, parents
+from kdegraph.spectral import checked_graph
 from kdegraph.votes import jaccard
 from sklearn.metrics import adjusted_rand_score
 
@@ -209,6 +210,19 @@ def test_numbers_of_clusters_are_those_of_one_spectrum_and_followed():
     ends = [one.x[[0, -1]] for one in found.outlines() if one.into is not None]
     assert all(start > end for start, end in ends)  # from many to few
     assert np.isfinite(kdegraph.cluster_numbers(graph, [2], n_replicates=0).stability).all()
+
+
+def test_a_graph_is_checked_once_for_all_numbers(monkeypatch):
+    graph = kdegraph.similarity_graph(nested(300)[0], sigma=1.0, seed=0)
+    checked, check = [], checked_graph.connected_components
+
+    def count(*args):
+        checked.append(args)
+        return check(*args)
+
+    monkeypatch.setattr(checked_graph, "connected_components", count)
+    kdegraph.cluster_numbers(graph, range(2, 8), n_replicates=0)
+    assert len(checked) <= 2
 
 
 @pytest.mark.parametrize(("shape", "numbers"), [((1, 1), [1]), ((2, 2), [4, 3, 2])])

@@ -9,7 +9,11 @@ import pytest
 from kdegraph_explorer.limits import limits
 
 # Functions of the pipeline, where they are called, and what they report.
-STAGES = {"similarity_graph": (pipeline, "samples"), "find_spectrum": (stages, "eigenvectors")}
+STAGES = {
+    "similarity_graph": (pipeline, "samples"),
+    "find_spectrum": (stages, "eigenvectors"),
+    "spectral_clustering": (stages, "k-means"),
+}
 
 
 @pytest.fixture

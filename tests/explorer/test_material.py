@@ -42,6 +42,7 @@ def test_columns_of_a_frame_are_chosen_as_those_of_a_file(explore):
         np.testing.assert_array_equal(found.X, expected.X)
         np.testing.assert_array_equal(found.y, expected.y)
         assert found.label_names == expected.label_names == ("ant", "bee")
+        assert found.name == "data.parquet"
 
 
 def test_labels_of_a_frame_are_a_column_or_are_given_beside_it():

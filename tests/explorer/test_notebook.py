@@ -14,6 +14,7 @@ import nbformat
 import panel as pn
 import panel_material_ui as pmui
 import pytest
+from bokeh.models import ImportedStyleSheet, UIElement
 from bokeh.util.token import get_token_payload
 from explorer_actions import PATIENCE
 from kdegraph import datasets
@@ -105,6 +106,21 @@ def test_a_page_that_is_loaded_again_gets_what_is_there_now():
     (document,) = bundle["docs_json"].values()
     values = [root["attributes"]["data"]["attributes"]["value"] for root in document["roots"]]
     assert values == [7]
+
+
+def test_no_place_of_an_explorer_in_a_notebook_asks_for_style_sheets():
+    explorer = Explorer(datasets.make("moons", n=60, seed=0), **SMALL)
+    places = [explorer.__panel__() for _ in "ab"]
+    widgets = [live_model(place, explorer.session.mailbox.post) for place in places]
+    for place in places:  # it moves from one to the other
+        place[0].beats += 1
+        explorer.session.mailbox.drain()
+    for widget in widgets:
+        models = [one for one in widget._model.references() if isinstance(one, UIElement)]
+        assert any("kg-explorer" in model.css_classes for model in models)
+        sheets = [sheet for model in models for sheet in model.stylesheets]
+        assert not [sheet.url for sheet in sheets if isinstance(sheet, ImportedStyleSheet)]
+    explorer.close()
 
 
 # ---- the page that a notebook of marimo shows in a frame

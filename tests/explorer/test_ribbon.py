@@ -152,7 +152,7 @@ def test_segments_are_followed_over_their_numbers_and_dragging_shows_them_at_onc
         ):
             assert size == right_size
             np.testing.assert_allclose(color, right, atol=1.01)  # rounded twice
-    go_on = hold("find_spectrum")
+    go_on = hold("spectral_clustering")
     seen = source(shown.picture.figure, "segments")
     happen(shown.plot.figure, Pan, sx=0, sy=0, x=7.2, y=0.0)
     at_once = seen.data["image"][0]
@@ -197,5 +197,32 @@ def test_other_parameters_of_the_graph_have_other_segments_and_can_be_stopped(ex
     state.choose(bandwidth="one", sigma=2 * first.sigma[0])
     settle(explorer)
     assert shown.found.sigma[0] == pytest.approx(2 * first.sigma[0])
-    assert shown.found.n_clusters.tolist() == list(range(ribbon.FIRST_NUMBERS, 1, -1))
+    assert shown.found.n_clusters.tolist() == list(range(ribbon.FIRST_NUMBERS[0], 1, -1))
     assert shown.again.visible
+
+
+def test_more_segments_come_beside_those_that_are_shown(explore):
+    explorer = explore(datasets.photo("flower", max_pixels=1000))
+    shown, steps = view(explorer, "ribbon"), []
+    deliver = shown._job._deliver
+
+    def look(subject, bands):
+        deliver(subject, bands)
+        drawn = pd.DataFrame(source(shown.plot.figure, "bands").data)
+        ends = shown.plot.figure.x_range, shown.plot.figure.y_range
+        steps.append((bands, drawn, [(one.start, one.end) for one in ends]))
+
+    shown._job._deliver = look
+    opened(explorer)
+    *first, (found, drawn, ends) = steps
+    assert [one.found.n_clusters[0] for one, *_ in first] == [*ribbon.FIRST_NUMBERS]
+    assert (found.found.n_clusters[0], found.complete) == (50, True)
+    for bands, before, window in first:
+        assert not bands.complete
+        assert window == ends
+        k = bands.found.n_clusters
+        np.testing.assert_array_equal(bands.found.labels, found.found.labels[-len(k) :])
+        same = drawn[drawn["scale"] <= k[0]].reset_index(drop=True)
+        assert before[["color", "size", "scale"]].equals(same[["color", "size", "scale"]])
+        for old, new in zip(before["ys"], same["ys"], strict=True):
+            np.testing.assert_allclose(old, new)

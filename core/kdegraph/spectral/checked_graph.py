@@ -132,11 +132,12 @@ def check_smallest_component(given):
 
 def check_adjacency(adjacency, name="adjacency", *, progress=None) -> CheckedGraph:
     """Return the `CheckedGraph` of a matrix of any format, of an object that has one, or of a
-    `CheckedGraph`. Messages call the argument `name`; it is never changed.
+    `CheckedGraph`, also one within `GraphParts`. Messages call the argument `name`; it is never
+    changed.
     """
-    if isinstance(adjacency, CheckedGraph):
-        return adjacency
     given = graph_parts(adjacency)
+    if isinstance(given.adjacency, CheckedGraph):
+        return given.adjacency
     csr = _canonical_csr(given.adjacency, name)
     matrix = SparseRows(csr.indptr, csr.indices, csr.data)
     degrees = _check_weights(matrix, name, partial_progress(progress, 0.0, 0.5))

@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -20,7 +20,7 @@ from kdegraph.summary import eigenvalue_picture, in_html
 from kdegraph.validation import check_count
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Spectrum:
     """The smallest eigenvalues of a normalized Laplacian, with eigenvectors.
 
@@ -61,17 +61,25 @@ class Spectrum:
     """
 
     eigenvalues: NDArray[np.float64]
-    eigenvectors: NDArray[np.float64] = field(repr=False)
-    residuals: NDArray[np.float64] = field(repr=False)
+    eigenvectors: NDArray[np.float64]
+    residuals: NDArray[np.float64]
     converged: bool
     n_connected_components: int
-    isolated: NDArray[np.int64] = field(repr=False)
+    isolated: NDArray[np.int64]
     omit_isolated: bool
     n_products: int
     smallest_component: int = 1
 
+    def __repr__(self) -> str:
+        """Return a line without the arrays."""
+        return f"<Spectrum with {', '.join(f'{name}: {value}' for name, value in self._rows())}>"
+
     def _repr_html_(self) -> str:
         """Return a table and a plot of the eigenvalues for notebooks."""
+        return in_html("Spectrum", self._rows(), eigenvalue_picture(self.eigenvalues))
+
+    def _rows(self):
+        """Return what a description has: pairs of a name and a value."""
         rows = {
             "eigenvalues": f"{len(self.eigenvalues)}, from {self.eigenvalues[0]:.3g} to "
             f"{self.eigenvalues[-1]:.3g}",
@@ -79,7 +87,7 @@ class Spectrum:
             "isolated vertices": f"{len(self.isolated):,}",
             "converged": "yes" if self.converged else "no",
         }
-        return in_html("Spectrum", rows.items(), eigenvalue_picture(self.eigenvalues))
+        return rows.items()
 
     @property
     def n_components(self) -> int:

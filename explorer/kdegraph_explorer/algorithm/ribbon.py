@@ -8,18 +8,18 @@ import numpy as np
 from kdegraph import cluster_numbers, cluster_scales
 
 from ..drawing.segments import mean_colors
-from ..stages import MOST_SEGMENTS, segment_spectrum
+from ..stages import MOST_SEGMENTS
 
 FIRST_POINTS = 1_000  # whose bands are shown within about a second
 MANY_POINTS = 3_000  # of more points, those are shown first ...
 MANY_DIMENSIONS = 30  # ... but not in more dimensions, where all that are used are hardly more
-FIRST_NUMBERS = 12  # of segments, which are shown first
+FIRST_NUMBERS = 8, 20  # largest numbers of segments in what is shown first
 ALIKE = 0.5  # Jaccard index above which a band has the color of a cluster
 
 
 class Subject(NamedTuple):
-    """Hold what bands are found of: points at all scales, or the `graph` of a photograph, whose
-    `spectrum` is known in part, in up to `MOST_SEGMENTS` segments.
+    """Hold what bands are found of: points at all scales, or the `graph` of a photograph with its
+    `spectrum`, in up to `MOST_SEGMENTS` segments.
     """
 
     dataset: Any
@@ -29,33 +29,44 @@ class Subject(NamedTuple):
 
 
 class Bands(NamedTuple):
-    """Hold a `ClusterScales`, its outlines, whether it is complete, and the mean colors of the
-    segments, (s, c, 3) uint8, or None for points.
+    """Hold a `ClusterScales`, its outlines, and whether it is complete; for segments also their
+    mean colors, (s, c, 3) uint8, and the largest number of them in the complete one.
     """
 
     found: Any
     outlines: list
     complete: bool
     means: Any = None
+    most: int = 0
 
 
 def find_bands(subject, progress, publish):
     """Return the `Bands` of a `Subject`; those of a part are published before."""
-    dataset, graph, known, seed = subject
-    if graph is not None:
-        options = {"spectrum": segment_spectrum(graph, known, seed, progress), "seed": seed}
-        most = min(MOST_SEGMENTS, options["spectrum"].n_components)
-        if most > FIRST_NUMBERS:
-            few = cluster_numbers(graph, range(2, FIRST_NUMBERS + 1), progress=progress, **options)
-            publish(Bands(few, few.outlines(), False, segment_colors(few, dataset)))
-        found = cluster_numbers(graph, progress=progress, **options)
-        return Bands(found, found.outlines(), True, segment_colors(found, dataset))
-    n, d = dataset.embedded.shape
+    if subject.graph is not None:
+        return _find_segments(subject, progress, publish)
+    points = subject.dataset.embedded
+    n, d = points.shape
     if n > MANY_POINTS and d <= MANY_DIMENSIONS:
-        few = cluster_scales(dataset.embedded, max_points=FIRST_POINTS, seed=0, progress=progress)
+        few = cluster_scales(points, max_points=FIRST_POINTS, seed=0, progress=progress)
         publish(Bands(few, few.outlines(), False))
-    found = cluster_scales(dataset.embedded, seed=0, progress=progress)
+    found = cluster_scales(points, seed=0, progress=progress)
     return Bands(found, found.outlines(), True)
+
+
+def _find_segments(subject, progress, publish):
+    """Return the `Bands` of a photograph; those of few segments are published before, as if they
+    were stable, which only another graph shows.
+    """
+    dataset, graph, spectrum, seed = subject
+    options = {"spectrum": spectrum, "seed": seed}
+    most = min(MOST_SEGMENTS, spectrum.n_components)
+    first = {"n_replicates": 0, "progress": lambda stage, fraction: progress(stage, 0.0)}
+    for number in FIRST_NUMBERS:
+        if number < most:
+            few = cluster_numbers(graph, range(2, number + 1), **first, **options)
+            publish(Bands(few, few.outlines(), False, segment_colors(few, dataset), most))
+    found = cluster_numbers(graph, progress=progress, **options)
+    return Bands(found, found.outlines(), True, segment_colors(found, dataset), most)
 
 
 def segment_colors(found, dataset):

@@ -19,6 +19,7 @@ SCALES = {  # what the scales differ in: its name on the axis, a note; what clus
     "sigma": ("kernel width σ", ("σ", "@scale{0.000}"), "points"),
     "n_clusters": ("number of segments", ("segments", "@scale{0}"), "pixels"),
 }
+TALLEST = 0.65  # half of the height of many segments with the gaps between them
 N_CLEAREST, APART = 3, 1.2  # numbers of segments that are named, and their least ratio
 LEFT = 56  # pixels of the numbers beside the lower figure; the axes of both begin there
 
@@ -117,10 +118,12 @@ class RibbonPlot:
             "number": [str(number) for number in found.n_clusters],
             "text": [str(number) if number in named else "" for number in found.n_clusters],
         }
-        height = 0.04 + max(one.high.max() for one in outlines)
+        height = 0.04 + max(TALLEST if bands.most else 0, *(one.high.max() for one in outlines))
         self.figure.y_range.update(start=-height, end=height)
         self.gaps.y_range.update(start=0, end=1.45 * (gaps.max() or 1e-3))
-        self._show_scales(found, 10 ** np.array([one.x[[0, -1]] for one in outlines]))
+        ends = 10 ** np.array([one.x[[0, -1]] for one in outlines])
+        # Those of more segments come into a window that has room for them.
+        self._show_scales(found, np.append(ends, bands.most + 0.5) if bands.most else ends)
 
     def _show_scales(self, found, ends):
         """Name the scales, and show all of them."""

@@ -83,6 +83,7 @@ def _spectrum(graph, spectrum, outcome, request):
         f"tol={TOLERANCE!r}, "
         + f"max_products={effort}, " * (effort is not None)
         + f"smallest_component={smallest!r}"
+        + ", approximate=True" * (request.dataset.image is not None)
     )
     return (
         f"{spectrum} = kdegraph.spectrum({graph}, {n_components}, seed={request.seed}, {options})"
