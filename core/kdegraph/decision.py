@@ -345,19 +345,19 @@ def _counting(points, settings, seed, n, stages):
     def fit(scale, number):
         report = held_progress(stages.progress, next(done) / n)
         options = scale, points, settings, seed + number, report
+        found = cluster_at(*options, embeddings=embeddings)
         if layouts is None or scale.sigma == "auto" or number % 2 == 0:
-            return cluster_at(*options, embeddings=embeddings)
-        found = cluster_at(*options, embeddings=embeddings[:1])
+            return found
         labels = layouts.labels(scale.perplexity, settings.n_clusters, seed + number, report)
-        return found._replace(further_labels=(labels,))
+        return found._replace(further_labels=(*found.further_labels, labels))
 
     return fit
 
 
 def _neighbor_layouts(points, settings):
-    """Return the layouts by near neighbors of each second replicate, or None where all layouts are
-    those of the sampled graphs: of few points, see `MIN_POINTS`, of the Laplacian kernel, whose
-    distance is another one, and where the user has chosen an embedding.
+    """Return the layouts by near neighbors that vote beside each second replicate, or None where
+    there are none: of few points, see `MIN_POINTS`, of the Laplacian kernel, whose distance is
+    another one, and where the user has chosen an embedding.
     """
     given = settings.clusters.get("embedding") or settings.graph["kernel"] == "laplacian"
     if given or len(points) < MIN_POINTS:

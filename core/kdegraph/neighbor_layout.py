@@ -13,9 +13,9 @@ from kdegraph.layout import place, start
 from kdegraph.local_bandwidth import bandwidths_of_distances, neighbors_of_law
 from kdegraph.runtime.progress import stage_progress
 
-# With fewer points, as in small tables, the nearest neighbors do not outline clusters: the adjusted
-# Rand index of PenDigits changes by -0.04 with 300 points, by 0.00 with 1,000 and by +0.04 with all
-# 11,000.
+# With fewer points, as in small tables, the nearest neighbors do not outline clusters: such layouts
+# lowered the adjusted Rand index of 300 points of PenDigits by 0.04 and that of eight tables of 60
+# to 350 rows by 0.02; they raised that of 1,000 sentences by 0.03 and of 1,797 digits by 0.05.
 MIN_POINTS = 1_000
 
 

@@ -12,7 +12,7 @@ from kdegraph_explorer.limits import limits
 STAGES = {
     "similarity_graph": (pipeline, "samples"),
     "find_spectrum": (stages, "eigenvectors"),
-    "spectral_clustering": (stages, "k-means"),
+    "spectral_clustering": (pipeline, "k-means"),
 }
 
 
