@@ -62,6 +62,7 @@ def summary(rows):
     lambda: [
         *({"area": area, "examples": 500, "seed": 1} for area in AREAS),
         *({"area": area, "examples": 1000, "seed": 2} for area in AREAS),
+        {"area": "damaged files", "examples": 500, "seed": 3},
         {"area": BY_SIGNALS, "examples": 700, "seed": 0},
     ],
     source="Contributing: `tests/attack` tries what is rare, extreme, damaged or wrong.",
