@@ -1,6 +1,7 @@
 """A bandwidth for every point, from its distances to its nearest neighbors."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -130,24 +131,26 @@ def local_bandwidths(
     return _moderate(sigmas, sigmas, X.shape[1]) if rule == "moderate" else sigmas
 
 
-def _nearest_others(places, k):
+def _nearest_others(places, k, progress=None):
     """Return the distances to the k nearest other ones of different points, ascending, and their
     numbers; near ones of many points in many dimensions, see `near_neighbors`.
     """
     if has_many_dimensions(places):
-        lists = near_neighbors(places, k)
+        lists = near_neighbors(places, k, progress)
         return lists.distances[:, :k], lists.indices[:, :k]
-    distances, neighbors = nearest(places, np.arange(len(places)), k + 1)
+    distances, neighbors = nearest(places, np.arange(len(places)), k + 1, progress)
     return distances[:, 1:], neighbors[:, 1:]
 
 
 def neighbors_of_law(
-    places: NDArray[np.float64], perplexity: float | None = None
+    places: NDArray[np.float64],
+    perplexity: float | None = None,
+    progress: Callable[[float], object] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Return the distances to the neighbors whose law has the perplexity, and their numbers, of at
     least two different points.
     """
-    return _nearest_others(places, _neighbors_of_law(len(places) - 1, perplexity))
+    return _nearest_others(places, _neighbors_of_law(len(places) - 1, perplexity), progress)
 
 
 def neighbors_needed(

@@ -32,8 +32,13 @@ class NeighborLayouts:
     """
 
     def __init__(self, points, weight=None, n_init=3):
-        self._points, self._weight, self._n_init = points, weight, n_init
-        self._starts = {}
+        vertex = groups_of_identical(points)
+        if vertex is None:
+            self._places, self._vertex = points, slice(None)
+        else:
+            self._places = points[np.unique(vertex, return_index=True)[1]]
+            self._vertex = vertex
+        self._weight, self._n_init, self._starts = weight, n_init, {}
 
     def labels(self, perplexity, n_clusters, seed, progress=None):
         """Return the clusters that k-means finds in a layout of `neighbor_graph`, (n,) int32.
@@ -42,19 +47,18 @@ class NeighborLayouts:
         once for each perplexity.
         """
         if perplexity not in self._starts:
-            graph, vertex = neighbor_graph(self._points, perplexity)
-            begin = start(graph, LAYOUT_DIMENSIONS, 0, progress)
-            self._starts[perplexity] = (*begin, vertex)
-        graph, eigenvectors, vertex = self._starts[perplexity]
+            report = stage_progress(progress, "nearest neighbors")
+            graph = neighbor_graph(self._places, perplexity, report)
+            self._starts[perplexity] = start(graph, LAYOUT_DIMENSIONS, 0, progress)
+        graph, eigenvectors = self._starts[perplexity]
         report = stage_progress(progress, "layout")
         places = place(graph, eigenvectors, LAYOUT_DIMENSIONS, seed, report)
         rounding = Rounding("layout", "kmeans", self._n_init, seed)
-        return rounding.labels(places[vertex], n_clusters, self._weight)
+        return rounding.labels(places[self._vertex], n_clusters, self._weight)
 
 
-def neighbor_graph(X, perplexity=None):
-    """Return the graph of near neighbors of the distinct points, an (m, m) csr_array, and the
-    vertex of each point, (n,) int.
+def neighbor_graph(X, perplexity=None, progress=None):
+    """Return the graph of near neighbors of different points, an (n, n) csr_array.
 
     The weight of a neighbor j of i is its probability in the law of `local_bandwidths`, divided by
     that of the nearest neighbor: ``exp(-(r_ij^2 - r_i^2) / sigma_i^2)``, where r_i is the distance
@@ -62,14 +66,9 @@ def neighbor_graph(X, perplexity=None):
     dimensions the nearest distances are nearly as large as others, and the differences of their
     squares are what distinguishes neighbors.
     """
-    vertex = groups_of_identical(X)
-    if vertex is None:
-        vertex = np.arange(len(X))
-    else:
-        X = X[np.unique(vertex, return_index=True)[1]]
     if (n := len(X)) == 1:
-        return scipy.sparse.csr_array((1, 1)), vertex
-    distances, neighbors = neighbors_of_law(X, perplexity)
+        return scipy.sparse.csr_array((1, 1))
+    distances, neighbors = neighbors_of_law(X, perplexity, progress)
     sigmas = bandwidths_of_distances(distances, n - 1, perplexity)[:, None]
     nearest, k = distances[:, :1], distances.shape[1]
     with np.errstate(over="ignore"):
@@ -79,4 +78,4 @@ def neighbor_graph(X, perplexity=None):
     one_way = scipy.sparse.csr_array((weights, neighbors.ravel(), first), shape=(n, n))
     graph = one_way + one_way.T - one_way * one_way.T
     graph.eliminate_zeros()
-    return graph, vertex
+    return graph
