@@ -20,7 +20,7 @@ from kdegraph.graph import similarity_graph
 from kdegraph.graph_parameters import Scale
 from kdegraph.manual import explained
 from kdegraph.metrics import points_of
-from kdegraph.neighbor_layout import MIN_POINTS, NeighborLayouts
+from kdegraph.neighbor_layout import MAX_POINTS, MIN_POINTS, NeighborLayouts
 from kdegraph.principal import PrincipalComponents
 from kdegraph.runtime.memory import check_memory
 from kdegraph.runtime.progress import StageTimer, held_progress, responsive
@@ -356,11 +356,11 @@ def _counting(points, settings, seed, n, stages):
 
 def _neighbor_layouts(points, settings):
     """Return the layouts by near neighbors that vote beside each second replicate, or None where
-    there are none: of few points, see `MIN_POINTS`, of the Laplacian kernel, whose distance is
-    another one, and where the user has chosen an embedding.
+    there are none: of few or very many points, of the Laplacian kernel, whose distance is another
+    one, and where the user has chosen an embedding.
     """
     given = settings.clusters.get("embedding") or settings.graph["kernel"] == "laplacian"
-    if given or len(points) < MIN_POINTS:
+    if given or not MIN_POINTS <= len(points) <= MAX_POINTS:
         return None
     n_init = settings.clusters.get("n_init", 3)
     return NeighborLayouts(points, settings.graph.get("sample_weight"), n_init)

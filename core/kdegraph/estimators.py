@@ -154,11 +154,11 @@ class KDESpectralClustering(
     four graphs with different seeds, replicates, are clustered. The scale is taken at which the
     clusters of two replicates agree best, by the adjusted Rand index: what changes from one to the
     next is luck. In more than three dimensions each graph is clustered by two embeddings, "softer"
-    and "layout", so that what one of them always does does not look like structure. Of 1,000 points
-    or more, each second replicate has a third vote, by the layout of another graph, in which each
-    point is joined to its nearest neighbors, with weights relative to that of the nearest one. The
-    index is reduced where the effective number of clusters (by the entropy of their sizes) is less
-    than six tenths of their number, because a few points were cut off from the rest.
+    and "layout", so that what one of them always does does not look like structure. Of 1,000 to
+    50,000 points, each second replicate has a third vote, by the layout of another graph, in which
+    each point is joined to its nearest neighbors, with weights relative to that of the nearest one.
+    The index is reduced where the effective number of clusters (by the entropy of their sizes) is
+    less than six tenths of their number, because a few points were cut off from the rest.
 
     *Labels.* Each point is in the cluster in which most replicates see it. Scales that are nearly
     as stable as the best one have a vote, too: those whose stability is less by at most 0.01 and a

@@ -268,6 +268,7 @@ def test_clusters_at_a_scale_are_those_of_its_graph_by_each_embedding():
     [
         (MIN_POINTS, 20, {}, [(20.0, 5, 8), (20.0, 5, 10)]),
         (MIN_POINTS - 1, 20, {}, []),
+        (MIN_POINTS + 1, 20, {}, []),  # more than the largest number, below
         (MIN_POINTS, 3, {}, []),
         (MIN_POINTS, 20, {"graph": {"kernel": "laplacian"}}, []),
         (MIN_POINTS, 20, {"clusters": {"embedding": "layout"}}, []),
@@ -283,6 +284,7 @@ def test_layouts_of_near_neighbors_of_many_points_vote_beside_each_second_replic
         return rng.integers(n_clusters, size=n, dtype=np.int32)
 
     monkeypatch.setattr(NeighborLayouts, "labels", labels)
+    monkeypatch.setattr("kdegraph.decision.MAX_POINTS", MIN_POINTS)
     y = np.arange(n) % 5
     X = 20 * np.eye(20)[y][:, :d] + rng.normal(size=(n, d))
     found = decide(X, Settings(5, **options), 7, perplexity=20.0)
