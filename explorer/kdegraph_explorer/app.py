@@ -142,6 +142,6 @@ def serve(
         server.io_loop.add_callback(webbrowser.open, access.invitation(address, once=True))
     if limits().sessions is None:  # a session that nobody uses yet would count
         keep_spare(application_of(server))
-    with process.sparing_old_objects():
+    with process.only_serving():
         server.start()
         server.io_loop.start()

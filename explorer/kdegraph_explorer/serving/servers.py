@@ -13,6 +13,7 @@ from tornado.routing import AnyMatches, Router, Rule
 from tornado.web import OutputTransform
 
 from ..patches.bokeh import application_of
+from ..process import alternate_often
 from .log import log_client_errors_in_a_line
 from .origins import LOOPBACK, Origin, in_address
 from .page import TITLE
@@ -85,8 +86,10 @@ def server_of(page, access, one_session=False, **options):
 def prepare_panel():
     """Have every server of this process log and ping as `server_of` does: a vanished page ends.
 
-    This includes a server that `panel serve` has started, which has no option for it.
+    This includes a server that `panel serve` has started, which has no option for it. Such a
+    process only serves pages.
     """
+    alternate_often()
     log_client_errors_in_a_line()
     WSHandler.ping_interval = PING_EVERY
 

@@ -55,7 +55,7 @@ def show(file=None):
     server, address = hidden_server_of(lambda: create_app(file, checked=True, kept=kept), access)
     server.start()
     once = access.invitation(address, once=True)
-    with process.sparing_old_objects(), window_command(once) as (kind, command):
+    with process.only_serving(), window_command(once) as (kind, command):
         if command is None:
             _say("No program that makes windows was found; the explorer is opened in the browser:")
             _say(f"{access.invitation(address)}  (Ctrl+C stops it)")
