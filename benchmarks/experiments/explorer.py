@@ -3,6 +3,7 @@
 import http.client
 import random
 import statistics
+import sys
 import tempfile
 import threading
 import time
@@ -103,6 +104,40 @@ def cancel(n):
     median, worst = statistics.median(stopped), max(stopped)
     return {"whole move, ms": whole, "cancelled": len(stopped), "median, ms": median,
             "worst, ms": worst}  # fmt: skip
+
+
+@experiment(
+    lambda: grid(interval=[5.0, 1.0, 0.5, 0.1], busy=[1, 3]),
+    source="Changelog: on a busy server computations do not wait behind the pages that it draws.",
+)
+def turns(interval, busy):
+    """Clusters of 62 points beside threads that are busy with Python: seconds.
+
+    A server that draws pages has such threads. `interval` says after how many milliseconds Python
+    passes its lock on to a thread that waits for it; 5 is its default, 0.1 that of the explorer's
+    servers. "alone" is the time without other threads, at 5.
+    """
+    X, n_steps, stop = kdegraph.datasets.make("blobs", n=62, seed=0).X, 1_000, threading.Event()
+
+    def seconds():
+        start = time.perf_counter()
+        kdegraph.KDESpectralClustering(random_state=0).fit(X)
+        return time.perf_counter() - start
+
+    def draw():
+        while not stop.is_set():
+            sum(range(n_steps))
+
+    seconds()  # compiles
+    alone = min(seconds() for _ in range(3))
+    sys.setswitchinterval(interval / 1000)
+    drawing = [threading.Thread(target=draw) for _ in range(busy)]
+    for thread in drawing:
+        thread.start()
+    try:
+        return {"alone": alone, "beside others": seconds()}
+    finally:
+        stop.set()
 
 
 def focus_on_sigma(page):

@@ -118,10 +118,10 @@ class Visitor:
         self.problems, self.waits, self._away = [], [], False
 
     async def visit(self, seconds):
-        """Open the page, do things at random for some seconds, and leave."""
+        """Open the page, do things at random for some seconds from then, and leave."""
         from browser.explorer_page import LOOK
 
-        end, context = time.monotonic() + seconds, await self._browser.new_context()
+        context = await self._browser.new_context()
         context.set_default_timeout(PATIENCE)
         await context.add_init_script(LOOK)
         self._page = page = await context.new_page()
@@ -130,6 +130,7 @@ class Visitor:
         try:
             await page.goto(self._address)
             await self.upload()
+            end = time.monotonic() + seconds
             while time.monotonic() < end:
                 await self._rng.choice((self.slide, self.slide, self.upload, self.lose_network))()
                 await asyncio.sleep(self._rng.uniform(0, 3))

@@ -73,8 +73,9 @@ def alternate_often():
 
     Clusters of few points take some thousand short calls of compiled code, after each of which a
     worker waits until the thread that draws the pages has had its turn: with Python's 5 ms the
-    clusters of 62 points took 15.6 s in place of 0.3 s beside a busy thread, with 0.1 ms 1.4 s.
-    Threads that are all busy with Python take up to a fifth more processor time.
+    clusters of 62 points took 9.1 s in place of 0.2 s beside a busy thread, with 0.1 ms 0.6 s (the
+    experiment `turns`). Threads that are all busy with Python take up to a fifth more processor
+    time.
     """
     sys.setswitchinterval(TURN)
 
