@@ -40,7 +40,7 @@ def _pair_values(start, stop, code, inverse_sigma, local, X, rows, columns, valu
 
 
 def _symmetric(X, rows, columns, kernel=None, progress=None):
-    """The symmetric matrix of undirected edges (given in either direction, repeated or not):
+    """Return the symmetric matrix of undirected edges (given in either direction, repeated or not):
     sorted, without explicit zeros.
 
     The weights are the kernel's values, or 1 without a kernel. `progress` is called between the
@@ -188,7 +188,7 @@ class _Rows:
         )  # fmt: skip
 
     def blocks(self, progress):
-        """All rows, some at a time; each point counts itself."""
+        """Return all rows, some at a time; each point counts itself."""
         n = len(self.X)
         height = max(1, 2**19 // n)  # 4 MiB of kernel values
         for start in range(0, n, height):
@@ -200,7 +200,7 @@ class _Rows:
             yield values
 
     def dense(self, progress):
-        """The matrix without its diagonal."""
+        """Return the matrix without its diagonal."""
         values = np.empty((len(self.X), len(self.X)))
         self.fill(slice(None), values, progress)
         np.fill_diagonal(values, 0.0)
@@ -223,8 +223,8 @@ class _Rows:
 
 
 def _density(X, kernel):
-    """The share of pairs of different points with a positive kernel value, on evenly spread points;
-    1.0 for a single point.
+    """Return the share of pairs of different points with a positive kernel value, on evenly spread
+    points; 1.0 for a single point.
     """
     n = len(X)
     if n == 1:
@@ -241,7 +241,7 @@ def _density(X, kernel):
 
 
 def _sparse_graph(X, kernel, limit, progress):
-    """The full graph from the pairs within reach, by a k-d tree."""
+    """Return the full graph from the pairs within reach, by a k-d tree."""
     from scipy.spatial import cKDTree
 
     shift, limits = unit_scale(X), np.finfo(float)
@@ -350,7 +350,7 @@ def knn_graph(
 
 
 def _other_neighbors(X, k, progress=None):
-    """The k nearest other points of every point, (n, k)."""
+    """Return the k nearest other points of every point, (n, k)."""
     order, starts = duplicate_groups(X)
     sizes = np.diff(starts, append=len(X))
     crowded = sizes > k + 1

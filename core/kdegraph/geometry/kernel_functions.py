@@ -110,7 +110,7 @@ def scaled_term(code, delta):
 if numba.config.DISABLE_JIT:
 
     def exp_neg(t):
-        """``exp(-t)``, zero from `UNDERFLOW` on."""
+        """Return ``exp(-t)``, zero from `UNDERFLOW` on."""
         return math.exp(-t) if t < UNDERFLOW else 0.0
 
     rough_exp_neg = exp_neg
@@ -119,7 +119,7 @@ else:
 
     @intrinsic
     def _bits(typing_context, x):
-        """The bits of a double as an integer."""
+        """Return the bits of a double as an integer."""
 
         def codegen(context, builder, signature, args):
             return builder.bitcast(args[0], ir.IntType(64))
@@ -128,7 +128,7 @@ else:
 
     @intrinsic
     def _double(typing_context, x):
-        """The double that has these bits."""
+        """Return the double that has these bits."""
 
         def codegen(context, builder, signature, args):
             return builder.bitcast(args[0], ir.DoubleType())
@@ -146,7 +146,7 @@ else:
 
     @jit
     def exp_neg(t):
-        """``exp(-t)`` to about one unit in the last place, zero from `UNDERFLOW` on.
+        """Return ``exp(-t)`` to about one unit in the last place, zero from `UNDERFLOW` on.
 
         It is ``2**n exp(r)`` with the integer n nearest to ``-t / ln(2)``. The code has no branches
         and no calls, so that LLVM vectorizes it inside the loops of the callers; it would not
@@ -174,7 +174,7 @@ else:
 
     @jit
     def rough_exp_neg(t):
-        """``exp(-t)`` or up to 6.2 % more, for t from 0 to `UNDERFLOW`.
+        """Return ``exp(-t)`` or up to 6.2 % more, for t from 0 to `UNDERFLOW`.
 
         The bits of a double, taken for an integer, are about its logarithm: exactly at the powers
         of two, and in between the double lies on the chord.

@@ -50,8 +50,8 @@ ONE_BANDWIDTH = LocalScale(*(np.empty(0) for _ in LocalScale._fields))
 
 
 def local_scale(factor, shift, tree=None) -> LocalScale:
-    """The `LocalScale` of factors and shifts in the order of `tree`; without a tree it has no
-    bounds.
+    """Return the `LocalScale` of factors and shifts in the order of `tree`; without a tree it has
+    no bounds.
     """
     if tree is None:
         return ONE_BANDWIDTH._replace(factor=factor, shift=shift)

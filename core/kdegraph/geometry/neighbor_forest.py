@@ -147,7 +147,7 @@ def _search(X, k, progress):
 
 
 def _in_single_precision(X):
-    """The points in float32, moved to their mean and scaled where they need to be."""
+    """Return the points in float32, moved to their mean and scaled where they need to be."""
     largest = max(abs(float(X.max())), abs(float(X.min())))
     # Squares in single precision must neither overflow nor vanish.
     if X.dtype == np.float32 and (largest == 0 or 1e-10 < largest < 1e10):

@@ -107,7 +107,7 @@ def nearest_in_tree(tree, k, progress=None):
 
 
 def _of_sparse_points(X, queries, k, progress):
-    """`nearest` for `SparsePoints`; a point is the first of its own neighbors."""
+    """Do what `nearest` does for `SparsePoints`; a point is the first of its own neighbors."""
     others = nearest_rows(X, k - 1, X[queries], numbers=queries, progress=progress)
     own = np.zeros(len(queries)), np.asarray(queries)
     return tuple(
@@ -158,8 +158,8 @@ def query_tree(tree, points, k, *, p=2, progress=None):
 
 
 def _by_products(Z, queries, k, progress):
-    """All distances by matrix products, with a k-d tree for the points whose distances have lost
-    their digits to cancellation.
+    """Return all distances by matrix products, with a k-d tree for the points whose distances have
+    lost their digits to cancellation.
     """
     from scipy.spatial import cKDTree
     from sklearn.neighbors import NearestNeighbors

@@ -156,7 +156,7 @@ class KernelRows:
     """Kernel values between any `SparsePoints` and given ones."""
 
     def __init__(self, kernel, points):
-        """`kernel` has the bandwidths of the points."""
+        """Prepare the rows of a kernel that has the bandwidths of the points."""
         self.kernel, self.rows = kernel, self._in_sigma(points, kernel)
         self._tiles = list(tiles_of(points, self.rows.values))
 

@@ -238,7 +238,7 @@ def _bounding_box(points, begin, end, low, high):
 
 @jit(borrow=True)
 def _longest(low, high):
-    """The axis of the longest side of a box; sides are halved, as the longest ones would
+    """Return the axis of the longest side of a box; sides are halved, as the longest ones would
     overflow.
     """
     axis = 0

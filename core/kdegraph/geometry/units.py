@@ -6,7 +6,7 @@ import numpy as np
 
 
 def unit_scale(X):
-    """The exponent e of the power of two with ``max |X| <= 2**e``, or 0 where squares of the
+    """Return the exponent e of the power of two with ``max |X| <= 2**e``, or 0 where squares of the
     coordinates are harmless anyway.
 
     Multiplying by a power of two is exact; without it the squares of 1e200 and 1e-200 would
@@ -17,7 +17,7 @@ def unit_scale(X):
 
 
 def common_scale(X, Y):
-    """The exponent that `unit_scale` finds for two sets of points together."""
+    """Return the exponent that `unit_scale` finds for two sets of points together."""
     return unit_scale(np.array([end for points in (X, Y) for end in (points.min(), points.max())]))
 
 

@@ -129,7 +129,7 @@ def kernel_sum(
 
 
 def _check_kernel(name, sigma, target_sigma, sources, targets):
-    """The kernel of these bandwidths, and the `LocalScale` of the targets."""
+    """Return the kernel of these bandwidths, and the `LocalScale` of the targets."""
     if np.ndim(sigma) == 0:
         if target_sigma is not None:
             raise ValueError(
@@ -172,9 +172,10 @@ def gauss_transform(
     eps: float = 1e-6,
     method: Literal["auto", "direct", "tree", "fgt"] = "auto",
 ) -> NDArray[np.float64]:
-    """The Gauss transform, ``sum_j weights[j] exp(-||targets[i] - sources[j]||^2 / sigma^2)``.
+    """Return the Gauss transform of weighted points.
 
-    This is `kernel_sum` with the Gaussian kernel.
+    That is ``sum_j weights[j] exp(-||targets[i] - sources[j]||^2 / sigma^2)``, or `kernel_sum` with
+    the Gaussian kernel.
 
     Parameters
     ----------
@@ -249,7 +250,7 @@ class FastKDE(DirectKDE):
 
 
 def make_solver(kde: str | Solver, eps: float) -> Solver:
-    """The solver for the argument `kde` of `similarity_graph`: a name, or an object with the
+    """Return the solver for the argument `kde` of `similarity_graph`: a name, or an object with the
     methods of `Solver`.
     """
     if isinstance(kde, str):

@@ -76,7 +76,7 @@ def _direct_range(
 
 @jit(reassociate=True, borrow=True)
 def _weighted_sum(weights, exponents):
-    """The sum of the kernel values of these exponents."""
+    """Return the sum of the kernel values of these exponents."""
     total = 0.0
     for j in range(weights.size):
         total += weights[j] * exp_neg(exponents[j])

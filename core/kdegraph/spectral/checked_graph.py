@@ -102,7 +102,7 @@ class CheckedGraph:
         return int(self.sizes[self.sizes >= min_size].sum())
 
     def in_components(self, min_size: int) -> NDArray[np.int64]:
-        """The vertices in components of at least `min_size`."""
+        """Return the vertices in components of at least `min_size`."""
         return np.flatnonzero(self.sizes[self.component] >= min_size)
 
     def smallest_component(self, given: int | str) -> int:

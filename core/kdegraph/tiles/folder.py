@@ -162,7 +162,7 @@ class Folder:
                 )
 
     def check_all(self) -> None:
-        """`check` all steps, which an interrupted computation has left."""
+        """Check all steps that an interrupted computation has left."""
         for step in self._steps():
             self.check(step)
 

@@ -189,7 +189,11 @@ def method_choice():
         size="small",
         width=390,
         margin=(8, 8),
-        sx={"& .MuiToggleButton-root": ONE_LINE | {"padding": "3px 12px"}},
+        styles={"max-width": "calc(100% - 16px)"},
+        sx={
+            "& .MuiToggleButton-root": ONE_LINE
+            | {"padding": "3px 12px", "@media (max-width: 420px)": {"padding": "3px 8px"}}
+        },
     )
 
 

@@ -41,7 +41,7 @@ VECTOR_PLACES = 16
 
 @lru_cache(maxsize=2048)
 def _coefficients(width, apart):
-    """The coefficients c_ab for sources `apart` boxes above the targets, (CHEBYSHEV_POINTS,
+    """Return the coefficients c_ab for sources `apart` boxes above the targets, (CHEBYSHEV_POINTS,
     CHEBYSHEV_POINTS).
     """
     n = CHEBYSHEV_POINTS
@@ -55,8 +55,8 @@ def _coefficients(width, apart):
 
 @lru_cache(maxsize=2048)
 def _truncation_sum(width, apart, order):
-    """A simple bound of the error of an expansion: the sum of the absolute coefficients that it
-    leaves out, as no Chebyshev polynomial exceeds 1.
+    """Return a simple bound of the error of an expansion: the sum of the absolute coefficients that
+    it leaves out, as no Chebyshev polynomial exceeds 1.
     """
     size = np.abs(_coefficients(width, apart))
     return size[order:].sum() + size[:order, order:].sum()
@@ -64,7 +64,7 @@ def _truncation_sum(width, apart, order):
 
 @lru_cache(maxsize=2048)
 def _error_bound(width, apart, order):
-    """A bound of the error of an expansion, rounding included."""
+    """Return a bound of the error of an expansion, rounding included."""
     # The terms of 12 further orders are bounded together, on the grid of angles; those that follow
     # are tiny and bounded one by one.
     n = min(order + 12, CHEBYSHEV_POINTS)
@@ -80,7 +80,8 @@ def _error_bound(width, apart, order):
 
 @lru_cache(maxsize=2048)
 def _majorant(width, apart):
-    """The (2, 2) coefficients of a function linear in u and in v, nowhere below the Gaussian.
+    """Return the (2, 2) coefficients of a function linear in u and in v, nowhere below the
+    Gaussian.
 
     It joins the values at the corners. Where the Gaussian is convex in u and in v that is enough;
     elsewhere it is raised by what it lacks on a grid, and by what may lie between the grid's
@@ -100,8 +101,8 @@ def _majorant(width, apart):
 
 @lru_cache(maxsize=64)
 def relative_errors(width: float, d: int) -> NDArray[np.float64]:
-    """For every order: the sum of estimated error bounds over the sum of kernel values, for points
-    of constant density in `d` dimensions.
+    """Return for every order the sum of estimated error bounds, divided by the sum of kernel
+    values, for points of constant density in `d` dimensions.
     """
     apart = [abs(o) for o in _offsets(math.ceil(6 / width))]
     # On average an error is smaller than its bound.
@@ -117,7 +118,7 @@ def relative_errors(width: float, d: int) -> NDArray[np.float64]:
 
 @lru_cache(maxsize=1024)
 def least_order(width: float, d: int, eps: float) -> int | None:
-    """The least order whose `relative_errors` are at most `eps`; None if there is none.
+    """Return the least order whose `relative_errors` are at most `eps`; None if there is none.
 
     It is at least 2, as the error bounds are expansions of order 2 anyway.
     """
@@ -152,7 +153,7 @@ class Translations(NamedTuple):
 
 @lru_cache(maxsize=16)
 def translations(width: float, reach: int) -> Translations:
-    """The `Translations` for boxes of the given width."""
+    """Return the `Translations` for boxes of the given width."""
     order = MAX_CHEBYSHEV_ORDER
     return Translations(
         width,

@@ -130,8 +130,8 @@ def translate(begin, end, numbers, row, n_along, stride, matrices, source, targe
     reach along an axis, which is the first axis of `source` and becomes the last one of `target`.
 
     There are `n_along` boxes on the axis, whose numbers differ by `stride`. ``matrices[., b, a]``
-    tells how coefficient b becomes coefficient a; ``row[b]`` is the row of box b in `source`, -1
-    where there is none.
+    is the share of coefficient b in coefficient a; ``row[b]`` is the row of box b in `source`, and
+    -1 where that has no such row.
     """
     reach, p = matrices.shape[0] // 2, matrices.shape[1]
     n = target.shape[1] // p

@@ -79,11 +79,11 @@ def choose_grid(
     *,
     turn: bool = False,
 ) -> Grid | None:
-    """The `Grid` of least estimated cost; None where the points are too sparse for any.
+    """Return the `Grid` of least estimated cost; None where the points are too sparse for any.
 
-    `bounds` are the smallest and the largest coordinates of sources and targets. `turn` tells that
-    the targets are the sources, so that the grid may lie along their principal axes: clusters that
-    are not round meet fewer of its boxes then.
+    `bounds` are the smallest and the largest coordinates of sources and targets. With
+    `turn` the targets are the sources, and the grid may lie along their principal axes: clusters
+    that are not round meet fewer of its boxes then.
     """
     n, d = sources.shape
     if 2**d > MAX_GRID_TERMS:  # of the error bounds alone
@@ -98,8 +98,8 @@ def choose_grid(
 
 
 def _turn_grid(grid, kernel, sources, sample, eps):
-    """The grid along the principal axes of the sources, which are the targets; or `grid`, if it
-    costs less.
+    """Return the grid along the principal axes of the sources, which are the targets; or `grid`, if
+    it costs less.
     """
     n, d = sources.shape
     with np.errstate(over="ignore", invalid="ignore"):
@@ -141,14 +141,15 @@ def _sampled(n):
 
 
 def _turned(points, center, axes):
-    """The coordinates of `points` along the columns of `axes`, with `center` as the origin."""
+    """Return the coordinates of `points` along the columns of `axes`, with `center` as the origin.
+    """
     out = np.empty_like(points)
     parallel.run(turn_points, len(points), points, center, axes, out, chunk=50_000)
     return out
 
 
 def _choose_width(kernel, sample, bounds, n, n_targets, eps):
-    """The `Grid` of least estimated cost along the axes of a `sample` of `n` points."""
+    """Return the `Grid` of least estimated cost along the axes of a `sample` of `n` points."""
     d, inverse_sigma = sample.shape[1], kernel.inverse_sigma
     low, high = bounds
     # Python numbers: NumPy would take longer than all else where there are few points.

@@ -109,7 +109,7 @@ def _list_points(begin, end, box, chunk, place, order):
 
 @jit
 def count_boxes(points, origin, scale, shape):
-    """The number of boxes that hold points, and of those that hold every other one.
+    """Return the number of boxes that hold points, and of those that hold every other one.
 
     The arguments after `points` are the fields of a `Lattice`: it is called for every width that is
     considered, and a call with a tuple takes twice as long.

@@ -103,8 +103,8 @@ class ActiveBoxes(NamedTuple):
         return cls([*numbers, targets], rows)
 
     def workspaces(self, order: int) -> list[NDArray[np.float64]]:
-        """Two arrays that take the coefficients of all stages in turn; fresh memory for each stage
-        would cost as much as what is done with it.
+        """Return two arrays that take the coefficients of all stages in turn; fresh memory for each
+        stage would cost as much as what is done with it.
         """
         d = len(self.rows)
         return [np.empty((max(b.size for b in self.numbers[i::2]), order**d)) for i in range(2)]
@@ -131,7 +131,7 @@ class Transform(NamedTuple):
         return out
 
     def translate(self, axis, matrices, source, workspace=None):
-        """The coefficients after a dimension, from those before it."""
+        """Return the coefficients after a dimension, from those before it."""
         grid, numbers = self.grid, self.active.numbers[axis + 1]
         shape = numbers.size, source.shape[1]
         out = np.empty(shape) if workspace is None else workspace[: numbers.size]
@@ -175,7 +175,7 @@ class OrderChoice(NamedTuple):
 
 
 def _choose_order(transform, moments, eps, floor, own):
-    """The `OrderChoice` of least cost; `moments` are those of the absolute weights."""
+    """Return the `OrderChoice` of least cost; `moments` are those of the absolute weights."""
     grid, active, into, onto, mass = transform
     d, tables = grid.lattice.shape.size, grid.translations
     lowest = (slice(None), *(slice(2),) * d)

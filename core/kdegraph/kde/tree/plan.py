@@ -46,7 +46,7 @@ class Partition(NamedTuple):
 
     @classmethod
     def of(cls, tree: Tree, inverse_sigma: float, radius: float) -> "Partition":
-        """The largest nodes of at most this radius, and small ones, see `SMALL_GROUP`."""
+        """Return the largest nodes of at most this radius, and small ones, see `SMALL_GROUP`."""
         radii = tree.radii(inverse_sigma)
         groups = (radii <= radius) | (tree.stop - tree.start <= SMALL_GROUP)
         groups[tree.first_leaf :] = True

@@ -108,8 +108,8 @@ def tree_degrees(
     at: NDArray[np.int64] | None = None,
     progress=None,
 ) -> NDArray[np.float64]:
-    """``sum_{j != i} k(x_i, x_j)`` for all points i of the tree, in its order, or for those at the
-    positions `at`, each at most once.
+    """Return ``sum_{j != i} k(x_i, x_j)`` for all points i of the tree, in its order, or for those
+    at the positions `at`, each at most once.
     """
     sources = prepare(kernel, tree, np.ones(len(tree.points)), plan)
     if at is None:

@@ -145,7 +145,7 @@ def _add_direct(code, scale, targets, unit, sources, node, accuracy, values, sum
 
 @jit(borrow=True)
 def _lower_bound(code, scale, targets, unit, sources, accuracy, stack):
-    """A lower bound of the sum of absolute contributions at every target of the unit.
+    """Return a lower bound of the sum of absolute contributions at every target of the unit.
 
     Near nodes come first, so that far ones turn out to be negligible.
     """
@@ -188,7 +188,7 @@ def _push_children(code, scale, targets, unit, tree, node, stack, top):
 
 @jit(inline=True, borrow=True)
 def _add_values(bound, code, scale, targets, i, sources, node, accuracy):
-    """`bound` and the absolute contributions of the points of a node at the target i."""
+    """Return `bound` plus the absolute contributions of the points of a node at the target i."""
     tree = sources.tree
     for j in range(tree.start[node], tree.stop[node]):
         if not (accuracy.exclude_self and j == i):
