@@ -2,7 +2,6 @@
 
 import functools
 import os
-import resource
 import runpy
 import signal
 import subprocess
@@ -296,24 +295,6 @@ def test_a_store_with_something_else_is_refused(tmp_path):
     with pytest.raises(ValueError, match=r"holds other files, for instance 'to my aunt\.txt'"):
         similarity_graph(lazy(X), sigma=0.1, store=tmp_path / "letters")
     assert len(list((tmp_path / "letters").iterdir())) == 1
-
-
-@pytest.mark.parametrize("most_bytes", [100_000, 300_000])  # the points take 160,128
-def test_a_full_disk_is_an_error_that_names_the_file(most_bytes, tmp_path):
-    store = tmp_path / "graph"
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, before[1]))
-    try:
-        with (
-            pytest.raises(OSError, match=r"File too large|requested and") as caught,
-            dask.config.set(scheduler="synchronous"),
-        ):
-            complete(store)
-        assert Path(caught.value.filename).parent == store
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    complete(store)
-    assert not list(store.glob(".*"))
 
 
 TEMPORARY = """

@@ -1,4 +1,7 @@
-"""Earlier files stay whole on a full disk and at Ctrl+C, and errors name the file."""
+"""Earlier files stay whole at Ctrl+C, and errors name the file.
+
+Full disks: tests/attack/test_writers.py, for all writers.
+"""
 
 import errno
 import os
@@ -28,18 +31,6 @@ def check_untouched(path, content):
 
 
 @writers
-def test_a_full_disk_leaves_the_earlier_file(name, write, tmp_path):
-    path = tmp_path / name
-    write(path)
-    content = path.read_bytes()
-    with full_disk(len(content) // 2), pytest.raises(OSError, match="File too large") as caught:
-        write(path)
-    assert caught.value.filename == str(path)
-    assert caught.value.errno == errno.EFBIG
-    check_untouched(path, content)
-
-
-@writers
 def test_an_interrupt_leaves_the_earlier_file(name, write, tmp_path, monkeypatch):
     path = tmp_path / name
     write(path)
@@ -64,14 +55,6 @@ def test_files_of_the_explorer_replace_earlier_ones_when_they_are_whole(explore,
     check_untouched(path, b"earlier")
     explorer.save(path)
     assert len(path.read_bytes()) > 1000
-
-
-def test_a_full_disk_leaves_no_half_of_a_store(tmp_path):
-    path = tmp_path / "graph.zarr"
-    with full_disk(1000), pytest.raises(OSError, match="File too large") as caught:
-        GRAPH.to_zarr(path)
-    assert caught.value.filename == str(path)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_arrays_are_whole_or_an_error_says_why(tmp_path):
