@@ -120,7 +120,8 @@ def larger():
 def test_results_depend_on_the_seed_only_and_not_on_threads(sampled, larger):
     def make():
         accurate, approximate = spectrum(sampled, 8, seed=5), spectrum(larger, 8, approximate=True)
-        return accurate.eigenvectors, approximate.eigenvectors
+        labels = kdegraph.spectral_clustering(larger, 7, seed=5).labels
+        return accurate.eigenvectors, approximate.eigenvectors, labels
 
     check_threads(make)
     accurate, another = (spectrum(sampled, 8, seed=seed) for seed in (5, 6))
