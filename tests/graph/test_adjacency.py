@@ -68,7 +68,7 @@ def test_constant_columns_change_nothing(way):
         np.testing.assert_allclose(graph.kernel_degrees, expected.kernel_degrees, rtol=1e-12)
 
 
-@pytest.mark.parametrize("kernel", oracle.KERNELS)
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "matern-5/2"])
 def test_tiny_bandwidth_isolates_all_but_duplicates(way, kernel):
     for sigma in (5e-324, 1e-300, 1e-200):
         for n, scale in ((30, 1.0), (1500, 1e10)):
@@ -80,7 +80,7 @@ def test_tiny_bandwidth_isolates_all_but_duplicates(way, kernel):
             assert (graph.kernel_degrees[:-2] == 0).all()
 
 
-@pytest.mark.parametrize("kernel", oracle.KERNELS)
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "matern-5/2"])
 def test_huge_bandwidth_joins_all_equally(way, kernel):
     for sigma in (1e100, 1.7e308):
         graph = similarity_graph(X, sigma=sigma, kernel=kernel, n_rounds=3000, seed=0, **way)
@@ -100,7 +100,7 @@ def test_huge_coordinates(way):
     np.testing.assert_allclose(near.adjacency.toarray(), far.adjacency.toarray(), rtol=1e-6)
 
 
-@pytest.mark.parametrize("kernel", oracle.KERNELS)
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "matern-5/2"])
 def test_largest_coordinates(way, kernel):
     Y = np.array([[1.7e308, 0.0], [-1.7e308, 0.0], [0.0, 1.7e308], [0.0, -1.7e308], [1.7e308, 0.0]])
     for sigma in (1.0, 1e300, 1e308):

@@ -48,8 +48,7 @@ def exact(X, kernel, sigma, alpha=0.0):
 
 
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
-@pytest.mark.parametrize("d", [1, 2, 5, 12])
-@pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize(("d", "alpha"), [(1, 0.0), (2, 1.0), (5, 0.0), (12, 0.5)])
 def test_degrees_keep_their_relative_error(alpha, d, kernel):
     X, sigma = scattered(d, seed=d)
     expected = exact(X, kernel, sigma, alpha).sum(axis=1).astype(float)
@@ -64,8 +63,7 @@ def test_degrees_keep_their_relative_error(alpha, d, kernel):
 
 
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
-@pytest.mark.parametrize("alpha", [0.0, 0.7])
-@pytest.mark.parametrize("d", [1, 3, 8])
+@pytest.mark.parametrize(("d", "alpha"), [(1, 0.0), (3, 0.7), (8, 0.0)])
 def test_law(d, alpha, kernel):
     """Coarse degrees do not change the law; with densities, it is that of those divided out."""
     X, sigma = scattered(d, seed=10 + d)
@@ -118,7 +116,7 @@ def test_one_bandwidth_for_all_is_the_graph_of_that_bandwidth():
     assert np.allclose(one.adjacency.data, same.adjacency.data, rtol=1e-12)
 
 
-@pytest.mark.parametrize("exponent", [-500, -300, 300, 500])
+@pytest.mark.parametrize("exponent", [-500, 500])
 def test_scales_do_not_matter(exponent):
     """Multiplying points and bandwidths by a power of two changes nothing, bit by bit."""
     X, sigma = scattered(2, seed=6)
@@ -133,9 +131,7 @@ def test_scales_do_not_matter(exponent):
 
 def test_the_number_of_threads_does_not_matter():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(30_000, 3)) * rng.choice([0.01, 1.0], size=30_000)[:, None]
-    graph = similarity_graph(X, sigma="local", n_rounds=5, seed=0)
-    assert graph.sampler == "near"
+    X = rng.normal(size=(6_000, 3)) * rng.choice([0.01, 1.0], size=6_000)[:, None]
     check_threads(lambda: tuple(digest(similarity_graph(X, sigma="local", n_rounds=5, seed=0))))
 
 
@@ -159,12 +155,13 @@ def test_values_of_one_point_are_explained(kernel):
 
 
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
-@pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
-def test_full_graph(alpha, kernel):
+def test_full_graph_with_densities(kernel):
     X, sigma = scattered(2, seed=11)
-    full = oracle.dense(full_graph(X, sigma=sigma, alpha=alpha, kernel=kernel))
-    assert np.allclose(full, exact(X, kernel, sigma, alpha).astype(float), rtol=1e-11, atol=TINY)
-    assert np.array_equal(full, full.T)
+    for alpha in (0.5, 1.0):
+        full = oracle.dense(full_graph(X, sigma=sigma, alpha=alpha, kernel=kernel))
+        expected = exact(X, kernel, sigma, alpha).astype(float)
+        assert np.allclose(full, expected, rtol=1e-11, atol=TINY)
+        assert np.array_equal(full, full.T)
 
 
 def test_full_graph_of_bandwidths_that_reach_few_points_is_sparse():

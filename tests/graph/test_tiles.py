@@ -57,16 +57,13 @@ def complete(store):
 SAME = {
     "rejection": {"sigma": 0.1, "sampler": "rejection"},
     "near": {"sigma": 0.02, "sampler": "near"},
-    "near, wide": {"sigma": 0.5, "sampler": "near", "n_rounds": 5},
     "automatic": {},
     "laplacian": {"sigma": 0.05, "kernel": "laplacian"},
-    "local": {"sigma": "local"},
     "moderate": {"sigma": "moderate"},
     "local and alpha": {"sigma": "local", "alpha": 0.5},
     "array": {"sigma": np.geomspace(0.01, 0.1, N)},
     "alpha": {"sigma": 0.05, "alpha": 1.0},
-    "weighting": {"sigma": 0.1, "weighting": "paper"},
-    "many rounds": {"sigma": 0.1, "n_rounds": 150},
+    "many rounds": {"sigma": 0.1, "n_rounds": 150, "weighting": "paper"},
 }
 
 
@@ -77,7 +74,6 @@ UNUSUAL = {
     "all equal": np.ones((N, 2)),
     "outliers": np.concatenate([moons(N - 2), [[1e9, 0.0], [-1e200, 1e200]]]),
     "five dimensions": np.random.default_rng(0).normal(size=(N, 5)),
-    "booleans": np.arange(2 * N).reshape(N, 2) % 3 == 0,
     "single precision": moons().astype(np.float32),
 }
 

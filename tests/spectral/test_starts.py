@@ -30,17 +30,18 @@ def made(small_graphs_have_coarse_ones, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["moons", "blobs", "uniform", "varied", "rings"])
-@pytest.mark.parametrize("k", [2, 5, 9])
-def test_groups_of_points_give_the_right_spectrum(made, name, k):
+def test_groups_of_points_give_the_right_spectrum(made, name):
     data = kdegraph.datasets.make(name, n=1500, seed=0)
     graph = similarity_graph(data.X, sigma=data.sigma, n_rounds=20, seed=0)
-    found = spectrum(graph, k)
-    exact = oracle.eigenvalues(graph.adjacency)[:k]
-    assert np.abs(found.eigenvalues - exact).max() < 5e-6
-    if found.n_products:
-        assert made.call_count == 1
-        without_points = spectrum(graph.adjacency, k)  # in breadth-first order
-        assert np.abs(without_points.eigenvalues - exact).max() < 5e-6
+    exact = oracle.eigenvalues(graph.adjacency)
+    for k in (2, 5, 9):
+        made.reset_mock()
+        found = spectrum(graph, k)
+        assert np.abs(found.eigenvalues - exact[:k]).max() < 5e-6
+        if found.n_products:
+            assert made.call_count == 1
+            without_points = spectrum(graph.adjacency, k)  # in breadth-first order
+            assert np.abs(without_points.eigenvalues - exact[:k]).max() < 5e-6
 
 
 @pytest.mark.parametrize("weight", [1e-9, 1e-3, 0.02])
