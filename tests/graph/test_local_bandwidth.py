@@ -78,7 +78,6 @@ def test_bandwidths_are_those_of_sklearn_without_its_factor_of_two(perplexity):
     np.testing.assert_allclose(law, theirs, atol=2e-5)
 
 
-@pytest.mark.nojit
 @pytest.mark.parametrize(("n", "perplexity"), [(50, 5), (15, 14 / 3), (7, 2), (4, 1)])
 def test_the_default_perplexity_is_five_or_a_third_of_the_others(n, perplexity):
     X = np.random.default_rng(0).standard_normal((n, 2))
@@ -101,7 +100,6 @@ def test_more_neighbors_than_points_are_all_of_them():
     np.testing.assert_array_equal(local_bandwidths(X, rule="neighbor"), [5.0, 4.0, 5.0])
 
 
-@pytest.mark.nojit
 @pytest.mark.parametrize("rule", ["perplexity", "neighbor"])
 @pytest.mark.parametrize("d", [2, 20])
 def test_duplicates_count_as_one_point(rule, d):
@@ -156,9 +154,8 @@ def test_rounding_makes_no_difference_to_a_grid():
     np.testing.assert_allclose(local_bandwidths(np.eye(30) + noise), math.sqrt(2), rtol=1e-12)
 
 
-@pytest.mark.nojit
 @pytest.mark.parametrize("rule", ["perplexity", "neighbor"])
-@pytest.mark.parametrize("exponent", [-990, -40, 3, 1000])
+@pytest.mark.parametrize("exponent", [-990, 1000])
 @pytest.mark.parametrize("d", [2, 20])
 def test_bandwidths_scale_exactly_with_powers_of_two(rule, exponent, d):
     X = np.random.default_rng(0).standard_normal((60, d))

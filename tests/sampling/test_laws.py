@@ -120,7 +120,7 @@ def test_vertices_draw_independently(name):
 
 @pytest.mark.nojit
 @ways
-@pytest.mark.parametrize("kernel", oracle.KERNELS)
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
 def test_law_on_a_few_points(kernel, name):
     X = np.random.default_rng(2).normal(size=(20, 2))
     check_law(X, kernel, 0.8, 60, WAYS[name], seed=4)
