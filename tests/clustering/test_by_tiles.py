@@ -12,7 +12,7 @@ import pytest
 from kdegraph import TiledGraph, datasets, similarity_graph, spectral_clustering, spectrum
 from kdegraph.tiles import matrix
 from sklearn.metrics import adjusted_rand_score
-from tiled import N, interrupt, lazy, rings, touching, with_outliers
+from tiled import N, interrupt, lazy, rings, touching, with_outliers, written
 
 BLOBS = touching()
 
@@ -147,18 +147,14 @@ def interrupted(tiled, task):
     interrupt(f"kdegraph.tiles.{TASKS[task]}", lambda: spectral_clustering(tiled, 3, seed=0))
 
 
-def files(path):
-    return {str(file.relative_to(path)): file.stat().st_mtime_ns for file in path.rglob("*.*")}
-
-
 @pytest.mark.parametrize("task", TASKS)
 def test_interrupted_clusters_are_completed(task, tiled, expected, tmp_path):
     interrupted(tiled, task)
-    before = files(tmp_path)
+    before = written(tmp_path)
     found = spectral_clustering(TiledGraph.load(tmp_path / "graph"), 3, seed=0)
     np.testing.assert_array_equal(found.labels.compute(), expected[0])
     np.testing.assert_array_equal(found.spectrum.eigenvalues, expected[1])
-    after = files(tmp_path)
+    after = written(tmp_path)
     kept = [name for name in before if "/clusters" not in name and name in after]
     assert kept
     assert all(after[name] == before[name] for name in kept)
@@ -166,16 +162,16 @@ def test_interrupted_clusters_are_completed(task, tiled, expected, tmp_path):
 
 def test_clusters_that_are_there_are_read(tiled, tmp_path):
     first = spectral_clustering(tiled, 3, seed=0)
-    before = files(tmp_path)
+    before = written(tmp_path)
     again = spectral_clustering(tiled, 3, seed=0)
     np.testing.assert_array_equal(again.labels.compute(), first.labels.compute())
-    assert files(tmp_path) == before
+    assert written(tmp_path) == before
     (folder,) = (tmp_path / "graph").glob("clusters-*")
     names = {file.name.partition(".")[0] for file in folder.iterdir()}
     assert len(names) == 4  # what it is, the result, the labels and one block of vectors
     other = spectral_clustering(tiled, 2, seed=0)
     assert other.n_clusters == 2
-    assert files(tmp_path).items() > before.items()
+    assert written(tmp_path).items() > before.items()
 
 
 def test_a_damaged_tile_is_named(tiled):

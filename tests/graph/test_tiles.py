@@ -21,7 +21,7 @@ from kdegraph import TiledGraph, datasets, similarity_graph
 from kdegraph.tiles.folder import Folder
 from pyarrow import parquet
 from sampled import PARAMETERS, assert_same_graph
-from tiled import N, interrupt, lazy
+from tiled import N, interrupt, lazy, written
 
 
 def moons(n=N):
@@ -133,11 +133,6 @@ def test_edges_as_a_folder_of_parquet_files(tmp_path):
         tiled.to_parquet(tmp_path / "edges")
 
 
-def steps(store):
-    """Return when each file in the store was written."""
-    return {path.name: path.stat().st_mtime_ns for path in store.iterdir()}
-
-
 # The function of each stage that is called for tile after tile, or block after block.
 FUNCTIONS = {
     "points": "kdegraph.tiles.points._put_rows",
@@ -160,9 +155,9 @@ def test_an_interrupted_graph_is_completed(stage, tmp_path):
     interrupted(store, stage, seed=3)
     with pytest.raises(ValueError, match="holds no graph that is complete"):
         TiledGraph.load(store)
-    before = steps(store)
+    before = written(store)
     complete(store)
-    after = steps(store)
+    after = written(store)
     kept = {name for name in before if name.startswith(("points", "draws", "rows"))}
     assert {after[name] for name in kept} == {before[name] for name in kept}
     assert not any("sent" in name or name.startswith(".") for name in after)
@@ -182,9 +177,9 @@ def test_what_was_being_written_when_a_graph_was_interrupted_is_no_step_of_it(tm
 def test_a_complete_graph_is_not_computed_again(tmp_path):
     X, store = moons(3_000), tmp_path / "graph"
     similarity_graph(lazy(X), sigma=0.1, seed=3, store=store)
-    before = steps(store)
+    before = written(store)
     similarity_graph(lazy(X), sigma=0.1, seed=3, store=store)
-    assert steps(store) == before
+    assert written(store) == before
 
 
 def test_a_seed_that_was_drawn_is_kept(tmp_path):
@@ -258,10 +253,10 @@ def test_what_is_damaged_is_named_and_nothing_is_overwritten(tmp_path):
     content = bytearray(damaged.read_bytes())
     content[-7] ^= 1
     damaged.write_bytes(content)
-    before = steps(store)
+    before = written(store)
     with pytest.raises(ValueError, match=r"draws-2\.neighbors\.npy.* checksum"):
         complete(store)
-    assert steps(store) == before
+    assert written(store) == before
 
     damaged.write_bytes(content[:-100])
     with pytest.raises(ValueError, match=r"draws-2\.neighbors\.npy.* is damaged"):
@@ -275,7 +270,7 @@ def test_what_is_damaged_is_named_and_nothing_is_overwritten(tmp_path):
 def test_a_store_with_something_else_is_refused(tmp_path):
     X, store = moons(3_000), tmp_path / "graph"
     similarity_graph(lazy(X), sigma=0.1, seed=3, store=store)
-    before = steps(store)
+    before = written(store)
     with pytest.raises(ValueError, match=r"another graph: sigma is 0\.1 there and 0\.2 here"):
         similarity_graph(lazy(X), sigma=0.2, seed=3, store=store)
     with pytest.raises(ValueError, match=r"another graph: seed is 3 there and 4 here"):
@@ -284,7 +279,7 @@ def test_a_store_with_something_else_is_refused(tmp_path):
     other[1_234, 1] += 1e-9
     with pytest.raises(ValueError, match="holds other points: row 1234 of X"):
         similarity_graph(lazy(other), sigma=0.1, seed=3, store=store)
-    assert steps(store) == before
+    assert written(store) == before
 
     (tmp_path / "letters").mkdir()
     (tmp_path / "letters" / "to my aunt.txt").write_text("Dear aunt")
