@@ -120,6 +120,10 @@ def test_scales_do_not_matter(exponent):
         graph = similarity_graph(scaled, sigma=sigma, n_rounds=9, seed=0, **way)
         assert np.array_equal(graph.neighbors, expected.neighbors)
         assert np.array_equal(graph.adjacency.data, expected.adjacency.data)
+    graph, expected = (similarity_graph(Z, sigma="local", seed=0) for Z in (scaled, Y))
+    assert np.array_equal(graph.sigma, np.ldexp(expected.sigma, exponent))
+    assert np.array_equal(graph.neighbors, expected.neighbors)
+    assert np.array_equal(graph.adjacency.data, expected.adjacency.data)
     for kernel in oracle.KERNELS:
         options = {"kernel": kernel, "sigma": sigma}
         expected = kernel_sum(Y, kernel=kernel, sigma=0.5, method="direct")

@@ -131,8 +131,8 @@ def test_structure(name):
 
 def test_same_bits_for_any_number_of_threads_and_in_another_process(tmp_path):
     X, options = cloud(2500), {"sigma": 0.3, "n_rounds": 12, "seed": 2**64 - 5}
-    for way in WAYS.values():
-        check_threads(lambda way=way: tuple(digest(similarity_graph(X, **options, **way))))
+    for way in (*WAYS.values(), {"sampler": "mixture"}, {"sigma": "local"}):
+        check_threads(lambda way=way: tuple(digest(similarity_graph(X, **options | way))))
     np.save(tmp_path / "X.npy", X)
     code = f"""
 import kdegraph, numpy as np

@@ -12,7 +12,6 @@ from kdegraph import (
     similarity_graph,
 )
 from kdegraph.local_bandwidth import bandwidths_of_new_points
-from promises import check_threads
 from scipy.optimize import brentq
 from scipy.spatial.distance import cdist
 from sklearn.manifold._utils import _binary_search_perplexity
@@ -192,11 +191,6 @@ def test_bandwidths_of_outliers_solve_the_rule_too(far):
     sigma = local_bandwidths(X)[-1]
     assert_perplexity(others(X, 15)[-1:], [sigma], 5, within=1e-5)
     assert sigma < 0.2 * far
-
-
-def test_bandwidths_do_not_depend_on_the_number_of_threads():
-    X = np.random.default_rng(0).random((6_000, 2))
-    check_threads(lambda: local_bandwidths(X), (1, 2))
 
 
 # ---------------------------------------------------------------- moderate
