@@ -6,7 +6,7 @@ import numpy as np
 import oracle
 import pytest
 import scipy.sparse as sp
-from graphs import complete
+from graphs import blocks, complete
 from kdegraph.clustering.conductance import conductance
 from kdegraph.dispatch import spectral_clustering, spectrum
 from kdegraph.graph import similarity_graph
@@ -18,10 +18,6 @@ def random_graph(n, density=0.2, seed=0):
     rng = np.random.default_rng(seed)
     W = np.triu(rng.random((n, n)) * (rng.random((n, n)) < density), 1)
     return sp.csr_array(W + W.T)
-
-
-def blocks(*sizes):
-    return sp.csr_array(sp.block_diag([complete(n) for n in sizes]))
 
 
 @pytest.fixture(scope="module")
