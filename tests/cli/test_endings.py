@@ -117,11 +117,6 @@ def test_python_m_and_a_file_from_end_to_end(moons):
     assert (process.returncode, err) == (0, "")
     assert "agreement    1.000" in out
     assert len(pyarrow.parquet.read_table(path)) == 300
-    process = start("cluster", moons, "-k", "x", text=True)
-    out, err = process.communicate(timeout=120)
-    assert (process.returncode, out) == (2, "")
-    assert err.startswith("Error: Invalid value")
-    assert "(see kdegraph cluster --help)" in err
 
 
 def test_the_progress_line_is_redrawn_and_removed(monkeypatch):
