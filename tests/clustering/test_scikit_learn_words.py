@@ -206,7 +206,6 @@ def test_n_jobs_limits_the_threads_of_one_call():
 @pytest.mark.parametrize(
     "model",
     [
-        KDESpectralClustering(2, sigma=0.2, random_state=0),
         KDESpectralClustering(2, random_state=0),
         SimilarityGraphTransformer(random_state=0),
     ],
