@@ -13,7 +13,6 @@ from sklearn.metrics import adjusted_rand_score, pairwise_distances
 from sklearn.metrics.pairwise import haversine_distances
 
 
-
 def across_the_date_line(n=100, seed=0):
     """Two groups of islands, 5 degrees apart: latitudes and longitudes, and their groups."""
     rng = np.random.default_rng(seed)

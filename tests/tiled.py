@@ -37,8 +37,7 @@ def touching(n=N, seed=0):
 def written(folder):
     """When each file below a folder was written, by its path there."""
     return {
-        path.relative_to(folder).as_posix(): path.stat().st_mtime_ns
-        for path in folder.rglob("*.*")
+        path.relative_to(folder).as_posix(): path.stat().st_mtime_ns for path in folder.rglob("*.*")
     }
 
 

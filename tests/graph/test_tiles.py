@@ -11,7 +11,6 @@ from concurrent.futures import CancelledError
 from pathlib import Path
 from types import SimpleNamespace
 
-import dask
 import dask.array as da
 import numpy as np
 import programs
