@@ -253,7 +253,8 @@ def test_new_points_are_measured_by_the_fitted_ones(uneven):
     own = max(middle * (local[-1] / middle) ** (2 / 3), 0.75 * local[-1])
     assert bandwidths_of_new_points(X, new, rule="moderate")[0] == pytest.approx(own, rel=1e-9)
     expected = np.exp(-((X - new) ** 2).sum(axis=1) / own / local_bandwidths(X, rule="moderate"))
-    model = SimilarityGraphTransformer(sigma="moderate", n_rounds=5000, random_state=0).fit(X)
+    options = {"sigma": "moderate", "n_rounds": 5000, "eps": 1e-9, "random_state": 0}
+    model = SimilarityGraphTransformer(**options).fit(X)
     row = model.transform(new).toarray()[0]
     np.testing.assert_allclose(row, expected, atol=2 * expected.sum() / 5000)
 
