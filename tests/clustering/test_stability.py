@@ -70,8 +70,10 @@ def test_identical_points_share_their_votes():
     np.testing.assert_allclose(found.probabilities[:6], [1, 1, 0, 1, 1, 1])
 
 
-@pytest.mark.parametrize("sizes", [(500, 500), (500, 300, 4), (500, 300, 40), (100, 3)])
-@pytest.mark.parametrize("automatic", [False, True])
+@pytest.mark.parametrize(
+    ("sizes", "automatic"),
+    [((500, 500), False), ((500, 300, 4), True), ((500, 300, 40), False), ((100, 3), True)],
+)
 @pytest.mark.filterwarnings("ignore::kdegraph.diagnosis.GraphWarning")
 def test_a_pile_of_identical_points_is_a_cluster(sizes, automatic):
     pile = np.repeat(np.arange(len(sizes)), sizes)

@@ -29,7 +29,7 @@ def test_copies_do_not_change_sigma(how):
 
 def test_copies_do_not_change_sigma_in_many_dimensions():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(1500, 100))
+    X = rng.normal(size=(2500, 784))
     copied = with_copies(X, "half of them twice", rng)
     assert has_many_dimensions(X)
     expected = estimate_sigma(X)  # of most of the nearest neighbors
