@@ -46,6 +46,11 @@ def complete(n):
     return sp.csr_array(np.ones((n, n)) - np.eye(n))
 
 
+def blocks(*sizes):
+    """Complete graphs of these sizes, side by side."""
+    return sp.csr_array(sp.block_diag([complete(n) for n in sizes]))
+
+
 def hypercube(d):
     A = sp.csr_array((1, 1))
     edge = sp.csr_array([[0.0, 1.0], [1.0, 0.0]])

@@ -176,6 +176,19 @@ def inclusion(L, p, draws):
     return np.minimum(L * p, 1.0) if draws == "stratified" else 1.0 - (1.0 - p) ** L
 
 
+def check_unbiased(samples, W, n_rounds, draws):
+    """Check that sampled adjacency matrices are W in the mean: single weights, and sums of rows."""
+    p = inclusion(n_rounds, W / W.sum(axis=1, keepdims=True), draws)
+    of_edge = np.maximum(p + p.T - p * p.T, 1e-12)
+    variance = W**2 * (1 / of_edge - 1) / len(samples)
+    mean, rounding = samples.mean(axis=0), 1e-8 * W.sum(axis=1)
+    z = (mean.sum(axis=1) - W.sum(axis=1)) / np.maximum(np.sqrt(variance.sum(axis=1)), rounding)
+    assert np.abs(z).max() < 4.5
+    often = of_edge > 0.1
+    z = (mean - W)[often] / np.maximum(np.sqrt(variance), rounding)[often]
+    assert np.abs(z).max() < 5
+
+
 def sampled_weights(neighbors, K, draws):
     """Adjacency matrix with k / (p + q - p q) on the sampled pairs, by plain loops."""
     degrees = K.sum(axis=1, keepdims=True)

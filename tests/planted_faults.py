@@ -21,28 +21,8 @@ from typing import NamedTuple
 import click
 
 ROOT = Path(__file__).parents[1]
-COPIED = (
-    "apps",
-    "core",
-    "explorer",
-    "benchmarks",
-    "tests",
-    "scripts",
-    "packaging",
-    "docs",
-    "examples",
-    ".github",
-    ".gitignore",
-    ".pre-commit-config.yaml",
-    "pyproject.toml",
-    "constraints.txt",
-    "CHANGELOG.md",
-    "CITATION.cff",
-    "CODE_OF_CONDUCT.md",
-    "CONTRIBUTING.md",
-    "LICENSE",
-    "README.md",
-    "SECURITY.md",
+NOT_COPIED = shutil.ignore_patterns(
+    ".git", ".venv", ".*cache", ".hypothesis", "__pycache__", "build", "dist", "test-report"
 )
 
 
@@ -94,10 +74,7 @@ def noticed_by(fault, folder, cache):
     Faults share the folder with compiled code, which has a place for each version of the kernels.
     """
     root = Path(folder) / "project"
-    for name in COPIED:
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        copy(ROOT / name, root / name)
+    shutil.copytree(ROOT, root, ignore=NOT_COPIED)
     plant(fault, root)
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join([str(root / "core"), str(root / "explorer")]),

@@ -1,16 +1,16 @@
-"""Metrics: distances of embedded points against scikit-learn's, and the functions that take one."""
+"""Metrics: rows of distances against scikit-learn's, and the functions that take one.
+
+Weights of either metric: tests/attack/test_points.py.
+"""
 
 import kdegraph
 import numpy as np
 import pytest
 from kdegraph.automatic import count_clusters
 from kdegraph.diagnosis import GraphWarning
-from kdegraph.metrics import EARTH_RADIUS, METRICS, points_of
+from kdegraph.metrics import EARTH_RADIUS, points_of
 from sklearn.metrics import adjusted_rand_score, pairwise_distances
 from sklearn.metrics.pairwise import haversine_distances
-
-# Sydney, Fiji and Samoa lie on both sides of the date line; Quito lies far away.
-CITIES = np.array([[-33.87, 151.21], [-18.14, 178.44], [-13.83, -171.77], [-0.18, -78.47]])
 
 
 def across_the_date_line(n=100, seed=0):
@@ -27,16 +27,6 @@ def directions(n=300, d=5, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
     return X * np.exp(rng.normal(size=(n, 1))), X / np.linalg.norm(X, axis=1, keepdims=True)
-
-
-def test_distances_between_embedded_points_are_those_of_the_metric():
-    X, _ = directions()
-    for metric, points, expected in (
-        ("cosine", X, pairwise_distances(X, metric="cosine")),
-        ("haversine", CITIES, EARTH_RADIUS * haversine_distances(np.radians(CITIES))),
-    ):
-        found = METRICS[metric].distance(pairwise_distances(points_of(points, metric)))
-        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-7)
 
 
 def test_straight_distances_are_shorter_by_as_much_as_is_promised():
@@ -99,7 +89,7 @@ def test_places_across_the_date_line_are_near():
 
 def test_rows_of_distances_are_cosine_distances_and_kilometers():
     X, _ = directions(60)
-    places, _ = across_the_date_line(30)
+    places = np.random.default_rng(0).uniform([-80, -180], [80, 180], (60, 2))
     kilometers = EARTH_RADIUS * haversine_distances(np.radians(places))
     for metric, points, expected in (
         ("cosine", X, pairwise_distances(X, metric="cosine")),
@@ -151,8 +141,5 @@ def test_refusals(X, options, message):
     for function in (kdegraph.similarity_graph, kdegraph.full_graph):
         with pytest.raises(ValueError, match=message):
             function(X, sigma=1.0, **options)
-
-
-def test_functions_are_no_metrics():
     with pytest.raises(TypeError, match="precomputed_distances"):
         kdegraph.similarity_graph([[1.0, 2.0]], metric=lambda x, y: 0.0)

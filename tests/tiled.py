@@ -34,6 +34,13 @@ def touching(n=N, seed=0):
     return rng.normal(size=(n, 2)) + 5 * rng.integers(3, size=(n, 2))
 
 
+def written(folder):
+    """When each file below a folder was written, by its path there."""
+    return {
+        path.relative_to(folder).as_posix(): path.stat().st_mtime_ns for path in folder.rglob("*.*")
+    }
+
+
 class Interrupted(Exception):
     """Ends the work half-way."""
 

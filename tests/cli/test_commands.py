@@ -62,12 +62,12 @@ def test_the_number_of_clusters_is_chosen(run, tmp_path):
     assert re.search(r"clusters     2 \(confidence 0\.[0-4]\d; or 1\), of", result.stdout)
 
 
-@pytest.mark.parametrize("k", ["auto", 3])
-def test_the_command_and_the_estimator_find_the_same_clusters(run, tmp_path, k):
+def test_the_command_and_the_estimator_find_the_same_clusters(run, tmp_path):
+    """With a given number; without one, see `test_json_says_what_the_estimator_knows`."""
     X = np.random.default_rng(0).normal(size=(200, 3)) + 2.0 * np.eye(3)[np.arange(200) % 3]
     np.save(tmp_path / "x.npy", X)
-    assert run("cluster", "x.npy", "-k", k, "--seed", 7, "-o", "labels.npy").exit_code == 0
-    model = kdegraph.KDESpectralClustering(k, random_state=7).fit(X)
+    assert run("cluster", "x.npy", "-k", 3, "--seed", 7, "-o", "labels.npy").exit_code == 0
+    model = kdegraph.KDESpectralClustering(3, random_state=7).fit(X)
     np.testing.assert_array_equal(np.load(tmp_path / "labels.npy"), model.labels_)
 
 

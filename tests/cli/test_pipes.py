@@ -159,13 +159,6 @@ def test_large_output_is_complete_without_a_buffer():
     assert (len(out.splitlines()), err) == (20_001, b"")
 
 
-def test_a_reader_may_end_before_large_output_does():
-    with start(*LARGE) as process:
-        assert process.stdout.readline() == b"x,y,label\n"
-        process.stdout.close()
-        assert (process.wait(timeout=120), process.stderr.read()) == (1, b"")
-
-
 def test_ctrl_c_while_waiting_for_input():
     with start(
         *("cluster", "-", "-k", 2, "-o", "-"),

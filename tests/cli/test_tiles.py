@@ -7,6 +7,7 @@ import pytest
 import zarr
 from cli.results import assert_refused, column, same_partition
 from kdegraph import TiledGraph, datasets
+from tiled import written
 
 MOONS = datasets.make("moons", n=12_000, seed=0)
 QUICK = ("cluster", "-k", 2, "--sigma", 0.2)
@@ -19,25 +20,20 @@ def points(tmp_path):
     return tmp_path / "points.zarr"
 
 
-@pytest.mark.parametrize("name", ["labels.zarr", "labels.npy", "labels.csv"])
-def test_clusters_of_a_zarr_array(run, points, name):
-    result = run(*QUICK, points, "-o", name)
-    assert result.exit_code == 0, result.output
-    path = points.with_name(name)
-    read = {".zarr": lambda path: zarr.open(path)[...], ".npy": np.load, ".csv": column}
-    assert same_partition(read[path.suffix](path), MOONS.y)
-    for line in ("12,000 points, 2 columns", "sigma 0.2", "clusters     2 (given)", "written"):
-        assert line in result.stdout
-
-
-def test_a_graph_is_kept(run, points):
+def test_clusters_of_a_zarr_array_whose_graph_is_kept(run, points):
     arguments = *QUICK, points, "--store", "graph"
     assert run(*arguments).exit_code == 0
     graph = TiledGraph.load(points.with_name("graph"))
     assert graph.n_vertices == 12_000
-    before = {file: file.stat().st_mtime_ns for file in graph.path.rglob("*.*")}
-    assert run(*arguments, "-o", "labels.npy").exit_code == 0
-    assert {file: file.stat().st_mtime_ns for file in graph.path.rglob("*.*")} == before
+    before = written(graph.path)
+    read = {"zarr": lambda path: zarr.open(path)[...], "npy": np.load, "csv": column}
+    for ending in read:
+        result = run(*arguments, "-o", f"labels.{ending}")
+        assert result.exit_code == 0, result.output
+        for line in ("12,000 points, 2 columns", "sigma 0.2", "clusters     2 (given)", "written"):
+            assert line in result.stdout
+        assert same_partition(read[ending](points.with_name(f"labels.{ending}")), MOONS.y)
+    assert written(graph.path) == before
     assert_refused(run(*arguments, "--seed", 1), "holds another graph")
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from graphs import blocks
 from kdegraph import (
     KDESpectralClustering,
     datasets,
@@ -139,10 +140,8 @@ def test_other_points_are_no_pixels(change):
 
 def blocks_in_a_row(sizes, between):
     """Complete graphs, each joined to the next one by a weak edge."""
-    complete = [sp.coo_array(np.ones((size, size)) - np.eye(size)) for size in sizes]
-    matrix = sp.block_diag(complete).tolil()
-    ends = np.cumsum(sizes)
-    for end in ends[:-1]:
+    matrix = blocks(*sizes).tolil()
+    for end in np.cumsum(sizes)[:-1]:
         matrix[end - 1, end] = matrix[end, end - 1] = between
     return sp.csr_array(matrix)
 

@@ -45,7 +45,7 @@ def test_groups_of_groups_are_six_bands_then_three_then_one():
 
 
 def test_the_automatic_scales_show_all_levels_in_their_order():
-    X, truth = nested(900)
+    X, truth = nested(600)
     found = kdegraph.cluster_scales(X, seed=1)
     numbers = found.n_clusters
     assert np.count_nonzero(numbers == 6) >= 3

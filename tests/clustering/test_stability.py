@@ -10,7 +10,7 @@ import scipy.stats
 from kdegraph import KDESpectralClustering, datasets, similarity_graph, spectral_clustering
 from kdegraph.decision import Settings, cluster_at, decide
 from kdegraph.graph_parameters import Scale
-from kdegraph.neighbor_layout import MIN_POINTS, NeighborLayouts
+from kdegraph.neighbor_layout import NeighborLayouts
 from kdegraph.stability import (
     MAX_REPLICATES,
     N_REPLICATES,
@@ -59,16 +59,6 @@ def test_most_replicates_decide_about_each_point():
     certain = probabilities > 0.5  # no tie
     np.testing.assert_array_equal(found.labels[certain], expected[certain])
     np.testing.assert_allclose(found.probabilities[certain], probabilities[certain])
-    jaccard = [
-        np.mean(
-            [
-                np.sum((one == k) & (found.labels == k)) / np.sum((one == k) | (found.labels == k))
-                for one in labelings
-            ]
-        )
-        for k in range(3)
-    ]
-    np.testing.assert_allclose(found.stability, jaccard)
 
 
 def test_identical_points_share_their_votes():
@@ -80,8 +70,10 @@ def test_identical_points_share_their_votes():
     np.testing.assert_allclose(found.probabilities[:6], [1, 1, 0, 1, 1, 1])
 
 
-@pytest.mark.parametrize("sizes", [(500, 500), (500, 300, 4), (500, 300, 40), (100, 3)])
-@pytest.mark.parametrize("automatic", [False, True])
+@pytest.mark.parametrize(
+    ("sizes", "automatic"),
+    [((500, 500), False), ((500, 300, 4), True), ((500, 300, 40), False), ((100, 3), True)],
+)
 @pytest.mark.filterwarnings("ignore::kdegraph.diagnosis.GraphWarning")
 def test_a_pile_of_identical_points_is_a_cluster(sizes, automatic):
     pile = np.repeat(np.arange(len(sizes)), sizes)
@@ -266,12 +258,12 @@ def test_clusters_at_a_scale_are_those_of_its_graph_by_each_embedding():
 @pytest.mark.parametrize(
     ("n", "d", "options", "expected"),
     [
-        (MIN_POINTS, 20, {}, [(20.0, 5, 8), (20.0, 5, 10)]),
-        (MIN_POINTS - 1, 20, {}, []),
-        (MIN_POINTS + 1, 20, {}, []),  # more than the largest number, below
-        (MIN_POINTS, 3, {}, []),
-        (MIN_POINTS, 20, {"graph": {"kernel": "laplacian"}}, []),
-        (MIN_POINTS, 20, {"clusters": {"embedding": "layout"}}, []),
+        (300, 20, {}, [(20.0, 5, 8), (20.0, 5, 10)]),
+        (299, 20, {}, []),
+        (301, 20, {}, []),
+        (300, 3, {}, []),
+        (300, 20, {"graph": {"kernel": "laplacian"}}, []),
+        (300, 20, {"clusters": {"embedding": "layout"}}, []),
     ],
 )
 def test_layouts_of_near_neighbors_of_many_points_vote_beside_each_second_replicate(
@@ -284,7 +276,8 @@ def test_layouts_of_near_neighbors_of_many_points_vote_beside_each_second_replic
         return rng.integers(n_clusters, size=n, dtype=np.int32)
 
     monkeypatch.setattr(NeighborLayouts, "labels", labels)
-    monkeypatch.setattr("kdegraph.decision.MAX_POINTS", MIN_POINTS)
+    for bound in ("MIN_POINTS", "MAX_POINTS"):
+        monkeypatch.setattr(f"kdegraph.decision.{bound}", 300)
     y = np.arange(n) % 5
     X = 20 * np.eye(20)[y][:, :d] + rng.normal(size=(n, d))
     found = decide(X, Settings(5, **options), 7, perplexity=20.0)

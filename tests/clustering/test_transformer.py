@@ -20,12 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 
-@parametrize_with_checks(
-    [
-        SimilarityGraphTransformer(mode="distance"),
-        SimilarityGraphTransformer(sigma="local", alpha=0.5),
-    ]
-)
+@parametrize_with_checks([SimilarityGraphTransformer(mode="distance", sigma="local", alpha=0.5)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -62,7 +57,7 @@ def test_distances_of_all_edges(blobs):
     assert (model.transform(X) != D).nnz == 0
 
 
-@pytest.mark.parametrize("n_neighbors", [1, 3, 12, 40, 149])
+@pytest.mark.parametrize("n_neighbors", [1, 12, 149])
 def test_rows_of_one_length_have_the_nearest_of_the_edges_and_then_of_the_others(
     blobs, n_neighbors
 ):
@@ -200,18 +195,15 @@ def test_rows_of_new_points_estimate_the_kernel_of_local_bandwidths(kernel, alph
     exact = values(queries, new, X, sigma)
     of_new = 1 + exact.sum(axis=1, keepdims=True)
     exact = exact / (density * of_new) ** alpha
-    rows = []
-    for seed in range(200):
-        model = SimilarityGraphTransformer(
-            sigma="local", perplexity=4, alpha=alpha, kernel=kernel, n_rounds=4, random_state=seed
-        )
-        rows.append(model.set_params(eps=1e-9).fit(X).transform(queries).toarray())
-    # Of independent draws: stratified ones have less.
-    variance = exact * exact.sum(axis=1, keepdims=True) / 4
-    error = (np.mean(rows, axis=0) - exact) / np.sqrt(variance / len(rows))
-    assert np.abs(error).max() < 4.5
-    totals = np.broadcast_to(exact.sum(axis=1), (200, 3))
-    np.testing.assert_allclose(np.sum(rows, axis=2), totals, rtol=1e-6)
+    n_rounds = 5000
+    model = SimilarityGraphTransformer(
+        sigma="local", perplexity=4, alpha=alpha, kernel=kernel, n_rounds=n_rounds, random_state=0
+    )
+    rows = model.set_params(eps=1e-9).fit(X).transform(queries).toarray()
+    totals = exact.sum(axis=1, keepdims=True)
+    # Stratified: no sum of weights is off by more than one draw.
+    assert (abs(rows - exact) <= totals / n_rounds * (1 + 1e-6)).all()
+    np.testing.assert_allclose(rows.sum(axis=1, keepdims=True), totals, rtol=1e-6)
 
 
 def test_an_array_of_bandwidths_knows_none_of_new_points(blobs):

@@ -8,8 +8,6 @@ from kdegraph.geometry.kernel_functions import KERNELS
 from kdegraph.geometry.tree import LEAF_SIZE, build_tree
 from promises import check_threads
 
-pytestmark = pytest.mark.nojit
-
 RNG = np.random.default_rng(0)
 
 
@@ -68,6 +66,7 @@ def check(X, tree, leaf_size):
     assert tree.n_levels == 1 or -(-n // 2 ** (tree.n_levels - 2)) > leaf_size
 
 
+@pytest.mark.nojit
 @pytest.mark.parametrize("X", CASES.values(), ids=CASES)
 def test_structure(X):
     before = X.copy()
@@ -93,6 +92,7 @@ def test_radii():
     assert np.isinf(extreme.radii(1e10)[0])
 
 
+@pytest.mark.nojit
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_box_exponents_enclose_all_exponents(kernel):
     rng = np.random.default_rng(3)

@@ -68,7 +68,7 @@ def test_constant_columns_change_nothing(way):
         np.testing.assert_allclose(graph.kernel_degrees, expected.kernel_degrees, rtol=1e-12)
 
 
-@pytest.mark.parametrize("kernel", oracle.KERNELS)
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "matern-5/2"])
 def test_tiny_bandwidth_isolates_all_but_duplicates(way, kernel):
     for sigma in (5e-324, 1e-300, 1e-200):
         for n, scale in ((30, 1.0), (1500, 1e10)):
@@ -80,15 +80,13 @@ def test_tiny_bandwidth_isolates_all_but_duplicates(way, kernel):
             assert (graph.kernel_degrees[:-2] == 0).all()
 
 
-@pytest.mark.parametrize("kernel", oracle.KERNELS)
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "matern-5/2"])
 def test_huge_bandwidth_joins_all_equally(way, kernel):
     for sigma in (1e100, 1.7e308):
         graph = similarity_graph(X, sigma=sigma, kernel=kernel, n_rounds=3000, seed=0, **way)
         np.testing.assert_allclose(graph.kernel_degrees, 29, rtol=0.21)
-        for i, row in enumerate(graph.neighbors):
-            p = np.full(30, 1 / 29)
-            p[i] = 0
-            assert oracle.chi_square_p(np.bincount(row, minlength=30), p) > 1e-5
+        stratified = graph.draws == "stratified"
+        oracle.check_draws(graph.neighbors, 1 - np.eye(30), stratified=stratified)
 
 
 def test_huge_coordinates(way):
@@ -100,7 +98,7 @@ def test_huge_coordinates(way):
     np.testing.assert_allclose(near.adjacency.toarray(), far.adjacency.toarray(), rtol=1e-6)
 
 
-@pytest.mark.parametrize("kernel", oracle.KERNELS)
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "matern-5/2"])
 def test_largest_coordinates(way, kernel):
     Y = np.array([[1.7e308, 0.0], [-1.7e308, 0.0], [0.0, 1.7e308], [0.0, -1.7e308], [1.7e308, 0.0]])
     for sigma in (1.0, 1e300, 1e308):
@@ -120,6 +118,10 @@ def test_scales_do_not_matter(exponent):
         graph = similarity_graph(scaled, sigma=sigma, n_rounds=9, seed=0, **way)
         assert np.array_equal(graph.neighbors, expected.neighbors)
         assert np.array_equal(graph.adjacency.data, expected.adjacency.data)
+    graph, expected = (similarity_graph(Z, sigma="local", seed=0) for Z in (scaled, Y))
+    assert np.array_equal(graph.sigma, np.ldexp(expected.sigma, exponent))
+    assert np.array_equal(graph.neighbors, expected.neighbors)
+    assert np.array_equal(graph.adjacency.data, expected.adjacency.data)
     for kernel in oracle.KERNELS:
         options = {"kernel": kernel, "sigma": sigma}
         expected = kernel_sum(Y, kernel=kernel, sigma=0.5, method="direct")

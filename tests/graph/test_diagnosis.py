@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from graphs import blocks
 from kdegraph import (
     KDESpectralClustering,
     SimilarityGraphTransformer,
@@ -146,13 +147,6 @@ def test_a_sigma_for_which_most_points_are_alone():
 
 
 # ---- parts
-
-
-def blocks(*sizes):
-    """Complete graphs of these sizes, side by side."""
-    return scipy.sparse.block_diag(
-        [scipy.sparse.coo_array(np.ones((m, m)) - np.eye(m)) for m in sizes], format="csr"
-    )
 
 
 def test_a_graph_may_fall_into_three_times_as_many_parts_as_clusters():

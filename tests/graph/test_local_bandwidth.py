@@ -12,7 +12,6 @@ from kdegraph import (
     similarity_graph,
 )
 from kdegraph.local_bandwidth import bandwidths_of_new_points
-from promises import check_threads
 from scipy.optimize import brentq
 from scipy.spatial.distance import cdist
 from sklearn.manifold._utils import _binary_search_perplexity
@@ -78,7 +77,6 @@ def test_bandwidths_are_those_of_sklearn_without_its_factor_of_two(perplexity):
     np.testing.assert_allclose(law, theirs, atol=2e-5)
 
 
-@pytest.mark.nojit
 @pytest.mark.parametrize(("n", "perplexity"), [(50, 5), (15, 14 / 3), (7, 2), (4, 1)])
 def test_the_default_perplexity_is_five_or_a_third_of_the_others(n, perplexity):
     X = np.random.default_rng(0).standard_normal((n, 2))
@@ -101,7 +99,6 @@ def test_more_neighbors_than_points_are_all_of_them():
     np.testing.assert_array_equal(local_bandwidths(X, rule="neighbor"), [5.0, 4.0, 5.0])
 
 
-@pytest.mark.nojit
 @pytest.mark.parametrize("rule", ["perplexity", "neighbor"])
 @pytest.mark.parametrize("d", [2, 20])
 def test_duplicates_count_as_one_point(rule, d):
@@ -156,9 +153,8 @@ def test_rounding_makes_no_difference_to_a_grid():
     np.testing.assert_allclose(local_bandwidths(np.eye(30) + noise), math.sqrt(2), rtol=1e-12)
 
 
-@pytest.mark.nojit
 @pytest.mark.parametrize("rule", ["perplexity", "neighbor"])
-@pytest.mark.parametrize("exponent", [-990, -40, 3, 1000])
+@pytest.mark.parametrize("exponent", [-990, 1000])
 @pytest.mark.parametrize("d", [2, 20])
 def test_bandwidths_scale_exactly_with_powers_of_two(rule, exponent, d):
     X = np.random.default_rng(0).standard_normal((60, d))
@@ -195,11 +191,6 @@ def test_bandwidths_of_outliers_solve_the_rule_too(far):
     sigma = local_bandwidths(X)[-1]
     assert_perplexity(others(X, 15)[-1:], [sigma], 5, within=1e-5)
     assert sigma < 0.2 * far
-
-
-def test_bandwidths_do_not_depend_on_the_number_of_threads():
-    X = np.random.default_rng(0).random((30_000, 2))
-    check_threads(lambda: local_bandwidths(X), (1, 2))
 
 
 # ---------------------------------------------------------------- moderate
@@ -255,19 +246,17 @@ def test_the_word_is_the_rule(uneven):
 
 
 def test_new_points_are_measured_by_the_fitted_ones(uneven):
-    """The expected row of a new point is its kernel values, with its own moderate bandwidth."""
+    """The row of a new point has its kernel values, with its own moderate bandwidth."""
     X, new = uneven[:60], uneven[60:61]
     local = np.append(local_bandwidths(X), local_bandwidths(uneven[:61])[60])
     middle = np.exp(np.log(local[:-1]).mean())
     own = max(middle * (local[-1] / middle) ** (2 / 3), 0.75 * local[-1])
     assert bandwidths_of_new_points(X, new, rule="moderate")[0] == pytest.approx(own, rel=1e-9)
     expected = np.exp(-((X - new) ** 2).sum(axis=1) / own / local_bandwidths(X, rule="moderate"))
-    options = {"sigma": "moderate", "n_rounds": 30}
-    rows = [
-        SimilarityGraphTransformer(**options, random_state=seed).fit(X).transform(new).toarray()[0]
-        for seed in range(100)
-    ]
-    np.testing.assert_allclose(np.mean(rows, axis=0), expected, atol=0.06)
+    options = {"sigma": "moderate", "n_rounds": 5000, "eps": 1e-9, "random_state": 0}
+    model = SimilarityGraphTransformer(**options).fit(X)
+    row = model.transform(new).toarray()[0]
+    np.testing.assert_allclose(row, expected, atol=2 * expected.sum() / 5000)
 
 
 @pytest.mark.parametrize(("rule", "ratio"), [("moderate", 4.0), ("perplexity", 2.0)])

@@ -45,12 +45,16 @@ def test_weights_are_never_taken_for_distances(name):
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "noise"])
-def test_distances_are_seen_in_every_function_that_takes_weights(name):
+def test_distances_are_seen(name):
     X = points_of(name)
-    everyone = np.zeros(len(X), int)
     for given in (cdist(X, X), cdist(X, X, "sqeuclidean"), cdist(X, X, "cityblock")):
         with pytest.warns(GraphWarning, match="looks like distances, not weights.*_distances"):
-            kdegraph.conductance(sp.csr_array(given), everyone)
+            kdegraph.conductance(sp.csr_array(given), np.zeros(len(X), int))
+
+
+def test_every_function_that_takes_weights_warns_at_the_line_that_calls_it():
+    X = points_of("iris")
+    given = cdist(X, X)
     for call in (
         lambda: kdegraph.spectral_clustering(given, 3),
         lambda: kdegraph.spectrum(given, 3),

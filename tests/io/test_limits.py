@@ -89,7 +89,7 @@ FILES = {
     "text.parquet": (lambda: with_texts("x"), ""),
     "bytes.parquet": (lambda: with_texts(b"x"), ""),
     "wide.npy": (lambda: npy_bytes(zeros(2, MILLION)), f"has 1,000,000 {MANY}"),
-    "wide.npz": (lambda: npz_bytes(X=zeros(2, 90 * MILLION)), f"has 90,000,000 {MANY}"),
+    "wide.npz": (lambda: npz_bytes(X=zeros(2, 20 * MILLION)), f"has 20,000,000 {MANY}"),
     "bytes.npz": (lambda: npz_bytes(X=zeros(150 * MILLION, 1)), f"unpacks to 1.1 GiB, {BYTES}"),
     "beside.npz": (lambda: npz_bytes(X=np.zeros((3, 2)), other=zeros(160 * MILLION)), ""),
     "flat.npz": (

@@ -65,13 +65,6 @@ def test_code_of_a_page_runs(page, own_folder):
             raise
 
 
-def test_a_wrong_example_is_found(tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text("```python\nx = 1\n```\n\n```pycon\n>>> x + 1\n3\n```\n")
-    (report,) = [text for text in run(page, {}) if "Failed example" in text]
-    assert "Expected:\n    3\nGot:\n    2\n" in report
-
-
 def build(folder):
     """Build the manual as HTML in a copy, as the gallery is written beside its pages. A warning is
     an error: of links that lead nowhere, of pages that cannot be reached, of code that fails.

@@ -70,7 +70,7 @@ MEASURED = {
     "spectrum": ("GRAPH", "spectrum(X, 20)"),
     "full graph": ("X[:5000]", "full_graph(X, sigma=1.0, max_bytes=int(limit))"),
     "sparse full graph": ("X", "full_graph(X, sigma=2e-3, max_bytes=int(limit))"),
-    "consensus": ("X[:40_000]", "KDESpectralClustering(3, random_state=0).fit(X)"),
+    "consensus": ("X[:20_000]", "KDESpectralClustering(3, random_state=0).fit(X)"),
     "image": ("IMAGE", "datasets.image_points(X, max_pixels=None)"),
 }
 REFUSE = """

@@ -28,17 +28,21 @@ def check_law(X, kernel, sigma, n_rounds, options, seed):
     oracle.check_draws(graph.neighbors, K, stratified=options.get("draws") == "stratified")
 
 
+# All kernels in the plane, and all numbers of dimensions with one kernel.
+KERNELS = pytest.mark.parametrize(
+    ("d", "kernel"), [(1, "gaussian"), (20, "gaussian"), *((2, name) for name in oracle.KERNELS)]
+)
+
+
 @ways
-@pytest.mark.parametrize("kernel", oracle.KERNELS)
-@pytest.mark.parametrize("d", [1, 2, 20])
+@KERNELS
 def test_law(d, kernel, name):
     X = cloud(d, np.random.default_rng(d))
     for sigma in (0.02, 0.4, 2.5, 1e3):
         check_law(X, kernel, sigma, 3000, WAYS[name], seed=int(sigma * 100) + d)
 
 
-@pytest.mark.parametrize("kernel", oracle.KERNELS)
-@pytest.mark.parametrize("d", [1, 3, 50])
+@KERNELS
 def test_degrees_have_the_relative_error_eps(d, kernel):
     """From points that do not see each other to points that are all alike."""
     rng = np.random.default_rng(d)
@@ -116,7 +120,7 @@ def test_vertices_draw_independently(name):
 
 @pytest.mark.nojit
 @ways
-@pytest.mark.parametrize("kernel", oracle.KERNELS)
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
 def test_law_on_a_few_points(kernel, name):
     X = np.random.default_rng(2).normal(size=(20, 2))
     check_law(X, kernel, 0.8, 60, WAYS[name], seed=4)
@@ -130,7 +134,7 @@ def test_edge_of_underflow(d, kernel, sampler):
     """Points at an exponent of 708 up to rounding: reached or not, but the same everywhere."""
     rng = np.random.default_rng(d)
     outcomes = set()
-    for _ in range(8):
+    for _ in range(4):
         X = rng.normal(size=(2, d))
         distance = np.linalg.norm(X[0] - X[1], 1 if kernel == "laplacian" else 2)
         edge = distance / oracle.reach(kernel)

@@ -7,15 +7,10 @@ from graphs import complete, separated_blobs
 from kdegraph.dispatch import spectrum
 from sklearn.exceptions import ConvergenceWarning
 
-# ---------------------------------------------------------------- bad input
-
 
 @pytest.mark.parametrize(
     ("entries", "message"),
     [
-        ([(0, 1, np.nan), (1, 0, np.nan)], r"adjacency\[0, 1\] is nan"),
-        ([(0, 2, np.inf), (2, 0, np.inf)], r"adjacency\[0, 2\] is inf"),
-        ([(1, 2, -0.5), (2, 1, -0.5)], r"adjacency\[1, 2\] is -0.5"),
         ([(0, 1, 1.0)], r"symmetric, but adjacency\[0, 1\] is 1.0 and adjacency\[1, 0\] is 0.0"),
         ([(1, 0, 1.0)], r"symmetric, but adjacency\[1, 0\] is 1.0 and adjacency\[0, 1\] is 0.0"),
         (
@@ -27,7 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
         ([(0, 1, 1.0), (1, 0, 1.0), (1, 3, 1.0)], r"symmetric, but adjacency\[1, 3\] is 1.0"),
     ],
 )
-def test_bad_weights_are_refused(entries, message):
+def test_asymmetric_weights_are_refused(entries, message):
     rows, columns, weights = zip(*entries, strict=True)
     A = sp.csr_array((weights, (rows, columns)), shape=(4, 4))
     for given in (A, A.toarray()):

@@ -95,17 +95,13 @@ def test_the_seed_decides_and_not_the_number_of_threads():
 
 
 def test_neighbors_in_many_dimensions_are_neighbors_in_the_layout():
-    X, y = load_digits(return_X_y=True)
+    X, y = (array[::2] for array in load_digits(return_X_y=True))
     graph = kdegraph.similarity_graph(X, sigma="moderate", perplexity=10.0, seed=0)
     places = graph_layout(graph, seed=0)
     spectrum = kdegraph.spectrum(graph, 3)
     assert trustworthiness(X, places) > 0.95 > trustworthiness(X, spectrum.eigenvectors[:, 1:])
     found = spectral_clustering(graph, 10, embedding="layout", seed=0)
     assert adjusted_rand_score(y, found.labels) > 0.7
-    model = kdegraph.KDESpectralClustering(
-        10, sigma="moderate", perplexity=10.0, embedding="layout", random_state=0
-    )
-    assert adjusted_rand_score(y, model.fit(X).labels_) > 0.7
 
 
 def test_clusters_of_places_need_k_means():

@@ -108,7 +108,7 @@ def test_iterates_on_where_lapack_has_no_room(monkeypatch):
 # LAPACK
 
 
-@pytest.mark.parametrize("k", [2, 5, 11, 12, 13, 20])
+@pytest.mark.parametrize("k", [5, 12, 20])
 def test_hypercube_has_binomial_multiplicities(k):
     d = 11
     values = np.repeat(2 * np.arange(d + 1) / d, [math.comb(d, c) for c in range(d + 1)])
@@ -117,18 +117,17 @@ def test_hypercube_has_binomial_multiplicities(k):
 
 
 @pytest.mark.parametrize("c", [2, 5, 20])
-@pytest.mark.parametrize("extra", [-1, 0, 1, 6])
-def test_disconnected_graphs(c, extra):
+def test_disconnected_graphs(c):
     A, y = separated_blobs(1000, c)
-    found = check_spectrum(A, c + extra)
-    assert found.n_connected_components == c
-    assert np.sum(found.eigenvalues == 0) == min(c, c + extra)
-    if extra == 0:  # the eigenvectors are the components
-        members = np.abs(found.eigenvectors) > 0
-        assert (members.sum(axis=1) == 1).all()
-        sizes = members.sum(axis=0)
-        assert (np.diff(sizes) <= 0).all()
-        assert all(len(np.unique(y[members[:, i]])) == 1 for i in range(c))
+    eigenvalues = oracle.eigenvalues(A)
+    for k in (c - 1, c, c + 1, c + 6):
+        found = check_spectrum(A, k, eigenvalues=eigenvalues)
+        assert found.n_connected_components == c
+        assert np.sum(found.eigenvalues == 0) == min(c, k)
+    members = np.abs(spectrum(A, c).eigenvectors) > 0  # the components
+    assert (members.sum(axis=1) == 1).all()
+    assert (np.diff(members.sum(axis=0)) <= 0).all()
+    assert all(len(np.unique(y[members[:, i]])) == 1 for i in range(c))
 
 
 @pytest.mark.parametrize("k", [20, 1050, 1055])
@@ -160,7 +159,7 @@ def test_isolated_vertices_are_components_of_their_own():
     assert (without.eigenvectors[found.isolated] == 0).all()
 
 
-@pytest.mark.parametrize("least", [1, 2, 4, 5, 200, 250])
+@pytest.mark.parametrize("least", [1, 4, 5, 250])
 def test_small_components_can_be_left_out(least):
     A, _ = separated_blobs(500, 2)
     parts = [np.ones((1, 1)) * 0, complete(4), A, complete(2), complete(4), complete(200)]
@@ -260,9 +259,10 @@ LARGE = [(100, 1), (100, 20), (300, 3), (450, 8), (700, 1), (700, 20), (1500, 5)
 
 @pytest.mark.parametrize(("n", "c"), LARGE)
 def test_spread_of_numbers_of_eigenvalues(n, c):
-    numbers = {1, 2, c, c + 1, c + 7, 25, n} | ({n // 20, n // 3, n - 1} if n < 1000 else set())
+    numbers = {1, 2, c, c + 1, c + 7, 25}
+    numbers |= {n // 20, n // 3, n - 1, n} if n < 1000 else set()
     with threadpool_limits(1, user_api="blas"):
-        for seed in range(4 if n <= 300 else 1):
+        for seed in range(4 if n == 100 else 1):
             check_numbers(assorted(n, c, seed), c, sorted(numbers))
 
 
