@@ -1,0 +1,59 @@
+"""Servers of the explorer in processes of their own."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from explorer_actions import PATIENCE
+
+# The command with a page that is made quickly.
+QUICK = """
+import sys
+import panel as pn
+from kdegraph.cli import main
+from kdegraph_explorer import app
+
+app.create_app = lambda file, checked, kept: pn.pane.Str("a quick page")
+app.process.start = lambda: None
+main(sys.argv[1:])
+"""
+EXPLORE = ("explore", "--no-browser", "--port", "0")
+
+
+class Served:
+    """A server that is started by a command of Python, and prints its address.
+
+    Attributes
+    ----------
+    address : str
+    said : str
+        What it has printed.
+    """
+
+    def __init__(self, command, log, folder=None, **environment):
+        self._log = Path(log).open("w+b")
+        self._process = subprocess.Popen(
+            [sys.executable, *command],
+            cwd=folder,
+            env={**os.environ, "PYTHONUNBUFFERED": "1", **environment},
+            stdout=self._log,
+            stderr=subprocess.STDOUT,
+        )
+
+    def wait(self):
+        """Wait until it has said where it is."""
+        end, log = time.monotonic() + PATIENCE, Path(self._log.name)
+        while not (address := re.search(r"(http://\S+).*\n", said := log.read_text())):
+            assert self._process.poll() is None, said
+            assert time.monotonic() < end, said
+            time.sleep(0.1)
+        self.address, self.said = address[1], said
+        return self
+
+    def end(self):
+        self._process.terminate()
+        self._process.wait(PATIENCE)
+        self._log.close()
