@@ -16,7 +16,7 @@ from explorer_actions import (
     settle,
     undo,
 )
-from explorer_objects import alert, controls, part, source, view
+from explorer_objects import alert, press, source, view
 from kdegraph_explorer import address
 from kdegraph_explorer.edits import (
     MAX_EDITS,
@@ -30,7 +30,6 @@ from kdegraph_explorer.edits import (
 from kdegraph_explorer.exports import label_table, own_table
 from kdegraph_explorer.exports.still import legend_of, still_of
 from kdegraph_explorer.history import take
-from kdegraph_explorer.views.selection_controls import SelectionControls
 from pyarrow import csv as arrow_csv
 
 ROWS = np.arange(12)
@@ -232,11 +231,6 @@ def tell(explorer, **message):
 
 def number(explorer, group):
     return int(colors(explorer)[15 * group])
-
-
-def press(explorer, label):
-    part(controls(explorer, SelectionControls), label).clicks += 1
-    settle(explorer)
 
 
 def test_a_part_that_is_clustered_alone_stays_as_parts(explorer):

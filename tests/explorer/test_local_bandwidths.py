@@ -168,6 +168,3 @@ def test_width_is_drawn_in_projections_that_keep_its_unit(explore):
     assert circle["diameter"] == []
     assert "dashed circle" not in text(one, "kg-neighbors")
     assert "Distances on the screen are not those" in text(one, "kg-neighbors")
-
-
-# ---- the data that show why
