@@ -83,3 +83,15 @@ def press(explorer, label):
 
     part(controls(explorer, SelectionControls), label).clicks += 1
     settle(explorer)  # noqa: F405
+
+
+class Visit:
+    """A browser as the address bar sees it."""
+
+    def __init__(self):
+        self.query, self.step, self.visit = "", 0, ""
+        self.param = self
+
+    def update(self, query, step):
+        """Remember what would be written."""
+        self.query, self.step = query, step

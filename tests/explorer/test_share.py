@@ -13,6 +13,7 @@ from explorer_actions import (
     reopened,
     restored,
 )
+from explorer_objects import Visit
 from kdegraph import datasets
 from kdegraph_explorer import address
 from kdegraph_explorer.address import AddressBar
@@ -263,18 +264,6 @@ def test_addresses_lead_to_no_file_but_the_one_that_is_open(begin, sessions):
             begin("file", query)
     with pytest.raises(ValueError, match=r"animals\.csv.* cannot be part of an address"):
         address.read(sessions(), "source=upload&data.file=animals.csv")
-
-
-class Visit:
-    """A browser as the address bar sees it."""
-
-    def __init__(self):
-        self.query, self.step, self.visit = "", 0, ""
-        self.param = self
-
-    def update(self, query, step):
-        """Remember what would be written."""
-        self.query, self.step = query, step
 
 
 def test_a_page_without_a_query_begins_with_the_first_page(sessions):
