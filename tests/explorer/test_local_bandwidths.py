@@ -5,12 +5,10 @@ it.
 import kdegraph
 import numpy as np
 import pytest
-from explorer_actions import TWO_PAIRS, choose, computed, put, settle, silent
+from explorer_actions import TWO_PAIRS, choose, computed, put, settle
 from explorer_objects import source, text, view
 from kdegraph import datasets
 from kdegraph_explorer import Explorer, pipeline
-from kdegraph_explorer.algorithm.convergence import convergence, estimated_eigenvalues
-from kdegraph_explorer.algorithm.neighborhood import TreeKeeper
 from kdegraph_explorer.projection import COMPONENTS
 from kdegraph_explorer.results import Request
 from kdegraph_explorer.sources.generators import tight_beside_wide
@@ -105,18 +103,6 @@ def test_each_kind_of_bandwidth_is_compared_with_its_own_number_of_clusters():
 def sentence(compare, title):
     (found,) = compare.__panel__().select(lambda part: getattr(part, "title", None) == title)
     return found.sentence
-
-
-def test_rounds_follow_a_graph_with_local_bandwidths():
-    graph = local_graph(MOONS, 5, n_rounds=6)
-    found = convergence(graph, TreeKeeper()(MOONS.X), 3, silent, silent)
-    np.testing.assert_allclose(
-        found.eigenvalues[-1], kdegraph.spectrum(graph, 3, seed=0).eigenvalues, atol=1e-3
-    )
-    assert found.degree_errors[-1] < found.degree_errors[0]
-    values, n_rounds = estimated_eigenvalues(graph, 3, silent)
-    better = kdegraph.similarity_graph(MOONS.X, sigma=graph.sigma, n_rounds=n_rounds, seed=1)
-    np.testing.assert_allclose(values, kdegraph.spectrum(better, 3, seed=0).eigenvalues, atol=1e-3)
 
 
 # ---- one point

@@ -243,10 +243,10 @@ def test_messages_that_cannot_be_read_are_logged_in_a_line_each(port, caplog):
     assert max(record.levelno for record in logged) == logging.WARNING
 
 
-@pytest.mark.parametrize("token", ["", "junk", "W10", "eyJhIjoxfQ.x", "eyJzZXNzaW9uX2lkIjoiYSJ9"])
-def test_a_page_of_another_server_is_refused_before_it_connects(port, caplog, token):
-    text = re.sub(r"bokeh, \S+", f"bokeh, {token}", handshake(port))
-    for request in (text, text.replace("Sec-WebSocket-Protocol", "X-Other")):
+def test_a_page_of_another_server_is_refused_before_it_connects(port, caplog):
+    tokens = ("", "junk", "W10", "eyJhIjoxfQ.x", "eyJzZXNzaW9uX2lkIjoiYSJ9")
+    texts = [handshake_of(token) for token in tokens]
+    for request in (*texts, texts[0].replace("Sec-WebSocket-Protocol", "X-Other")):
         with connection(port, request.replace("Origin", "Connection: close\r\nOrigin")) as client:
             assert b" 403 " in read_to_the_end(client)
     assert not [record for record in caplog.records if record.exc_info]
