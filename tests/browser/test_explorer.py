@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from browser.conftest import MOONS
-from browser.explorer_page import FOCUSED, ExplorerPage
+from browser.explorer_page import FOCUSED, PLOT, ExplorerPage
 from browser.saving import open_session, save, seen, wait_for_address
 from kdegraph_explorer.uploads import PART_BYTES
 from PIL import Image
@@ -139,12 +139,10 @@ def check_other_clusters_are_selected(page):
     n = int(re.search("graph: ([0-9,]+) of", words.inner_text()).group(1).replace(",", ""))
     assert n > 0
     page.page.get_by_role("button", name="Select those of the k-NN graph", exact=True).click()
-    page.page.wait_for_function(
-        f"([name, n]) => ({SELECTED})(name).length === n", arg=["Compare: KDE graph", n]
-    )
+    page.until(lambda: len(page.selected("Compare: KDE graph")) == n, "these are selected")
     page.page.keyboard.press("Escape")
     page.open_view("Graphs")
-    expect_selection(page, [])
+    page.expect_selection([])
 
 
 def check_address(page, explorer):
@@ -275,11 +273,7 @@ PLACES = """([name, places]) => {
   const {x_scale, y_scale} = view.frame
   return places.map(([x, y]) => [left + x_scale.compute(x), top + y_scale.compute(y)])
 }"""
-SELECTED = """name => look.figure(name).renderers
-  .map(renderer => renderer.data_source.selected.indices)
-  .find(indices => indices.length) ?? []"""
 DRAGS = "([name, tool]) => look.figure(name).toolbar.active_drag.type === tool"
-PLOT = "KDE graph: points and edges"
 
 
 def drag(page, tool, places):
@@ -295,13 +289,6 @@ def drag(page, tool, places):
             # A browser makes one event of all moves between two frames, which is no drag.
             page.page.evaluate("() => new Promise(done => requestAnimationFrame(done))")
     mouse.up()
-
-
-def expect_selection(page, expected):
-    page.until(
-        lambda: sorted(page.page.evaluate(SELECTED, PLOT)) == list(expected),
-        f"{len(expected)} points are selected",
-    )
 
 
 def test_files_are_sent_read_and_refused(clean_log, new_page, explorer_server, tmp_path):
@@ -376,21 +363,21 @@ def check_dragging(page):
     keyboard = page.page.keyboard
     page.page.get_by_role("button", name="Box", exact=True).click()
     drag(page, "BoxSelectTool", [(-1.5, -0.9), (2, 2)])
-    expect_selection(page, range(30))
+    page.expect_selection(range(30))
     keyboard.press("o")
     keyboard.down("Shift")
     drag(page, "LassoSelectTool", [(6, -0.9), (8, 4), (9.8, -0.9), (6, -0.9)])
     keyboard.up("Shift")
-    expect_selection(page, range(60))
+    page.expect_selection(range(60))
     keyboard.press("Escape")
-    expect_selection(page, [])
+    page.expect_selection([])
     keyboard.press("m")
     before = page.page.evaluate(PLACES, [PLOT, [(4, 4)]])
     drag(page, "PanTool", [(4, 4), (5, 5)])
     page.until(
         lambda: page.page.evaluate(PLACES, [PLOT, [(4, 4)]]) != before, "the window has moved"
     )
-    expect_selection(page, [])
+    page.expect_selection([])
 
 
 def check_bad_files(page, folder):

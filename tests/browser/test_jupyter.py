@@ -9,7 +9,7 @@ from collections import Counter
 import nbformat
 import pytest
 from browser.explorer_page import ExplorerPage
-from browser.test_screenshots import hidden, show
+from browser.test_screenshots import hidden, name_of
 from nbformat.v4 import new_code_cell, new_notebook
 
 # Where the applications show a notebook.
@@ -37,7 +37,7 @@ CELLS = (
 INSIDE = 'import ipywidgets\nipywidgets.VBox([ipywidgets.Label("Around it"), explorer.ipywidget()])'
 CHOOSE_THEME = """theme =>
   jupyterapp.commands.execute("apputils:change-theme", {theme})"""
-SCREENSHOTS = ("moons", "light"), ("moons", "dark"), ("rows", "dark")  # plots, and wide tables
+SCREENSHOTS = ("Graphs", "light"), ("Graphs", "dark"), ("Rows", "dark")  # plots, and wide tables
 MAX_SAVED = 1_000_000  # bytes of a saved notebook
 SHOWN_PICTURE = "img.kg-snapshot:visible"
 
@@ -180,7 +180,7 @@ def test_an_explorer_in_jupyterlab_and_after_it(
     page = explore(open_notebook, folder)
     explorer = ExplorerPage(page, notebook=True).settle()
     check_screenshots(page, explorer, screenshot, subtests)
-    show(explorer, "moons")
+    explorer.open_view("Graphs")
     check_keys(page)
     check_the_picture_outlives_its_kernel(page, open_notebook, folder, lab, tmp_path)
     explorer.upload_large(tmp_path)
@@ -259,10 +259,10 @@ def check_the_picture_outlives_its_kernel(page, open_notebook, folder, lab, tmp_
 def check_screenshots(page, explorer, screenshot, subtests):
     place = code_cell(page, 2).locator(".kg-explorer")
     for view, theme in SCREENSHOTS:
-        name = f"{view}-jupyterlab-{theme}"
+        name = name_of(view, "jupyterlab", theme)
         with subtests.test(name):
             page.evaluate(CHOOSE_THEME, f"JupyterLab {theme.capitalize()}")
-            show(explorer, view)
+            explorer.open_view(view)
             explorer.expect_theme(theme)
             screenshot(place, name, hide=hidden(page))
 
