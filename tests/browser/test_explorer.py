@@ -1,6 +1,5 @@
 """The explorer in a real browser: choices and what keeps them, files, errors."""
 
-import csv
 import json
 import os
 import re
@@ -11,26 +10,17 @@ import pytest
 from browser.conftest import MOONS
 from browser.explorer_page import FOCUSED, PLOT, ExplorerPage
 from browser.saving import open_session, save, seen, wait_for_address
+from explorer_actions import csv
 from files import NOISY, picture_bytes
 from kdegraph_explorer.uploads import PART_BYTES
 
 
-def blobs():
-    """90 points in three far-apart groups, with their labels."""
-    rng = np.random.default_rng(1)
-    labels = np.repeat(["ant", "bee", "cat"], 30)
-    return rng.normal(size=(90, 2)) * 0.3 + np.repeat([[0, 0], [8, 0], [0, 8]], 30, axis=0), labels
-
-
-def csv_file(path):
-    X, labels = blobs()
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["width", "height", "class"])
-        writer.writerows(
-            [f"{x:.4f}", f"{y:.4f}", label] for (x, y), label in zip(X, labels, strict=True)
-        )
-    return path
+def animals():
+    """A CSV file of 90 animals in three groups that are far apart."""
+    X = 0.3 * np.random.default_rng(1).normal(size=(90, 2))
+    X += np.repeat([[0, 0], [8, 0], [0, 8]], 30, axis=0)
+    kinds = np.repeat(["ant", "bee", "cat"], 30)
+    return csv(width=X[:, 0], height=X[:, 1], **{"class": kinds})
 
 
 def test_choices_change_what_depends_on_them_and_are_kept(explorer, first_view, tmp_path):
@@ -302,7 +292,8 @@ def check_a_dropped_file(page):
 
 
 def check_a_table(page, folder):
-    page.change(lambda: page.upload(csv_file(folder / "animals.csv")))
+    (folder / "animals.csv").write_bytes(animals())
+    page.change(lambda: page.upload(folder / "animals.csv"))
     page.expect_status("animals.csv: 90 points in 2 dimensions, 3 clusters")
     assert page.scores()["Adjusted Rand index"] == ["1.000", "1.000"]
     colors = np.reshape(page.colors(), (3, 30))
