@@ -12,6 +12,7 @@ from browser.explorer_page import FOCUSED, PLOT, ExplorerPage
 from browser.saving import open_session, save, seen, wait_for_address
 from explorer_actions import csv
 from files import NOISY, picture_bytes
+from kdegraph import SimilarityGraph
 from kdegraph_explorer.uploads import PART_BYTES
 
 
@@ -33,7 +34,7 @@ def test_choices_change_what_depends_on_them_and_are_kept(explorer, first_view, 
     check_rounds_and_undo(page)
     check_other_clusters_are_selected(page)
     again = check_address(page, explorer)
-    check_session_file(page, again, tmp_path)
+    check_files(page, again, tmp_path)
     check_sigma(page)
     check_shapes(page)
     check_scales(page)
@@ -131,7 +132,11 @@ def check_address(page, explorer):
     return again
 
 
-def check_session_file(page, other, folder):
+def check_files(page, other, folder):
+    """What is saved is what is shown, and a session file brings it back."""
+    save(page, "Graph, NPZ").save_as(folder / "graph.npz")
+    graph = SimilarityGraph.load(folder / "graph.npz")
+    assert f"{graph.n_edges:,}" == page.scores()["Edges"][0]
     page.change(lambda: page.set_slider("Clusters k", 1))
     save(page, "Session file").save_as(folder / "session.json")
     assert json.loads((folder / "session.json").read_text())["choices"]["n_clusters"] == 6
