@@ -18,7 +18,7 @@ settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
 
-TOGETHER = "/test_jupyter.py", "/test_marimo.py", "/test_screenshots.py"
+TOGETHER = "/test_jupyter.py", "/test_screenshots.py"
 
 
 def pytest_addoption(parser):

@@ -248,7 +248,7 @@ def served(sessions, kept):
     """Make sessions of a server that keeps files."""
 
     def make(query=None, storage=kept):
-        session = sessions(start=query is None)
+        session = sessions(start=query is None, bandwidth="one")  # which is quick
         session.sources["upload"].storage = storage
         if query is not None:
             session.restore(address.read(session, query))
