@@ -172,10 +172,10 @@ class ExplorerPage:
         """Return the numbers of the points that are selected in a plot."""
         return sorted(self.page.evaluate(SELECTED, figure))
 
-    def expect_selection(self, expected, figure=PLOT):
-        """Wait until these points are selected in a plot."""
+    def expect_selection(self, expected):
+        """Wait until these points are selected."""
         self.until(
-            lambda: self.selected(figure) == list(expected), f"{len(expected)} points are selected"
+            lambda: self.selected() == list(expected), f"{len(expected)} points are selected"
         )
 
     def choose_source(self, name):

@@ -9,7 +9,7 @@ from collections import Counter
 import nbformat
 import pytest
 from browser.explorer_page import ExplorerPage
-from browser.test_screenshots import hidden, name_of
+from browser.screenshots import hidden, name_of
 from nbformat.v4 import new_code_cell, new_notebook
 
 # Where the applications show a notebook.

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from browser.explorer_page import VIEWS
-from browser.test_screenshots import hidden, name_of
+from browser.screenshots import hidden, name_of
 
 PHONE = {"width": 390, "height": 844}
 PICTURED = "Start", "Graphs", "Rows"  # text, plots and tables

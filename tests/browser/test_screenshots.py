@@ -10,26 +10,13 @@ import numpy as np
 from browser import axe
 from browser.explorer_page import VIEWS
 from browser.saving import MENU, menu_item, picture_of
-from browser.screenshots import BASELINES, compare
+from browser.screenshots import BASELINES, compare, hidden, name_of
 from kdegraph_explorer.drawing.palette import CLUSTER_COLORS, rgb
 from PIL import Image
 
 README = {"graphs-light": "explorer", "rounds-dark": "rounds"}  # with the numbers in them
 COMPACT = {"width": 1000, "height": 672}
 N_PLOTS = 5 + 4 + 2 + 3 + 3 + 3 + 5 + 3 + 1  # of all views
-
-
-def name_of(view, *looks):
-    """Return the name of a screenshot of a view."""
-    return "-".join([view.lower().replace(" ", "-"), *looks])
-
-
-def hidden(page):
-    """Return the parts that differ from run to run."""
-    return [
-        page.locator(f"{table} tr", has_text="Seconds").locator("td:visible")
-        for table in (".kg-scores", ".kg-compare")
-    ]
 
 
 def test_views_in_light_and_small_in_dark(explorer, screenshot, pytestconfig, subtests, tmp_path):
