@@ -168,14 +168,11 @@ class ExplorerPage:
         self.page.wait_for_function("() => look.painted()")
         return self.settle()
 
-    def selected(self, figure=PLOT):
-        """Return the numbers of the points that are selected in a plot."""
-        return sorted(self.page.evaluate(SELECTED, figure))
-
     def expect_selection(self, expected):
         """Wait until these points are selected."""
         self.until(
-            lambda: self.selected() == list(expected), f"{len(expected)} points are selected"
+            lambda: sorted(self.page.evaluate(SELECTED, PLOT)) == list(expected),
+            f"{len(expected)} points are selected",
         )
 
     def choose_source(self, name):
