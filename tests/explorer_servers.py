@@ -26,6 +26,8 @@ EXPLORE = ("explore", "--no-browser", "--port", "0")
 class Served:
     """A server that is started by a command of Python, and prints its address.
 
+    It is a context: on entry it waits until the server has said where it is, and ends it at last.
+
     Attributes
     ----------
     address : str
@@ -43,8 +45,7 @@ class Served:
             stderr=subprocess.STDOUT,
         )
 
-    def wait(self):
-        """Wait until it has said where it is."""
+    def __enter__(self):
         end, log = time.monotonic() + PATIENCE, Path(self._log.name)
         while not (address := re.search(r"(http://\S+).*\n", said := log.read_text())):
             assert self._process.poll() is None, said
@@ -53,7 +54,7 @@ class Served:
         self.address, self.said = address[1], said
         return self
 
-    def end(self):
+    def __exit__(self, *error):
         self._process.terminate()
         self._process.wait(PATIENCE)
         self._log.close()

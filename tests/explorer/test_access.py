@@ -84,9 +84,7 @@ def ways(tmp_path_factory):
 
         @functools.cache
         def start(name):
-            way = Way(name, folder)
-            running.callback(way.end)
-            return way.wait()
+            return running.enter_context(Way(name, folder))
 
         yield start
 

@@ -186,9 +186,8 @@ def test_a_server_does_not_start_with_a_limit_that_is_wrong(limit, monkeypatch):
 def full(limit, tmp_path):
     """The address of a server for two sessions."""
     limit(sessions=2)
-    served = Served(("-c", QUICK, *EXPLORE), tmp_path / "log.txt")
-    yield served.wait().address
-    served.end()
+    with Served(("-c", QUICK, *EXPLORE), tmp_path / "log.txt") as served:
+        yield served.address
 
 
 def test_a_server_that_is_full_says_so(full):
