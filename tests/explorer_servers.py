@@ -36,18 +36,19 @@ class Served:
     """
 
     def __init__(self, command, log, folder=None, **environment):
-        self._log = Path(log).open("w+b")
-        self._process = subprocess.Popen(
-            [sys.executable, *command],
-            cwd=folder,
-            env={**os.environ, "PYTHONUNBUFFERED": "1", **environment},
-            stdout=self._log,
-            stderr=subprocess.STDOUT,
-        )
+        self._log = Path(log)
+        with self._log.open("wb") as output:
+            self._process = subprocess.Popen(
+                [sys.executable, *command],
+                cwd=folder,
+                env={**os.environ, "PYTHONUNBUFFERED": "1", **environment},
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
 
     def __enter__(self):
-        end, log = time.monotonic() + PATIENCE, Path(self._log.name)
-        while not (address := re.search(r"(http://\S+).*\n", said := log.read_text())):
+        end = time.monotonic() + PATIENCE
+        while not (address := re.search(r"(http://\S+).*\n", said := self._log.read_text())):
             assert self._process.poll() is None, said
             assert time.monotonic() < end, said
             time.sleep(0.1)
@@ -57,4 +58,3 @@ class Served:
     def __exit__(self, *error):
         self._process.terminate()
         self._process.wait(PATIENCE)
-        self._log.close()

@@ -31,8 +31,7 @@ CELLS = (
     'explorer = Explorer(make("moons", n=1000, seed=0), sigma=0.1, n_clusters=2)',
     "explorer",
     'explorer.views["spectrum"]',
-    "import numpy\n"
-    "explorer.n_clusters, explorer.sigma, numpy.bincount(explorer.labels).tolist()",
+    "import numpy\nexplorer.n_clusters, explorer.sigma, numpy.bincount(explorer.labels).tolist()",
 )
 INSIDE = 'import ipywidgets\nipywidgets.VBox([ipywidgets.Label("Around it"), explorer.ipywidget()])'
 CHOOSE_THEME = """theme =>

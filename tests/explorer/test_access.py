@@ -384,7 +384,6 @@ def test_cookies_of_one_server_do_not_open_another(ways):
     assert victim.send(Cookie=changed).status == 403
 
 
-
 def test_neither_cookies_nor_headers_stand_in_the_page(ways):
     client, _ = ways("password").client()
     answer = client.send(X_Secret="a secret")
@@ -393,5 +392,3 @@ def test_neither_cookies_nor_headers_stand_in_the_page(ways):
     assert "a secret" not in str(payload)
     assert not payload["headers"]
     assert not payload["cookies"]
-
-

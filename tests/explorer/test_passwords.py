@@ -28,6 +28,7 @@ def test_a_cookie_counts_for_one_server_one_path_and_one_password():
         assert Cookie(name, prefix, key).is_in(request) == taken
         assert not Cookie(name, prefix, key).is_in(SimpleNamespace(cookies=SimpleCookie()))
 
+
 def test_after_some_wrong_passwords_each_further_one_has_to_wait_longer():
     now = [0.0]
     guesses = Guesses(clock=lambda: now[0])

@@ -308,5 +308,3 @@ def test_back_goes_to_the_step_of_an_entry(sessions):
     assert session.history.can_undo
     browser.on_return(None, "?n_rounds=none")
     assert "n_rounds cannot be" in session.state.notice
-
-
