@@ -122,7 +122,7 @@ def explore(open_notebook, folder, application=JUPYTERLAB, shown=CELLS[1]):
     cells = [new_code_cell(source) for source in (CELLS[0], shown, *CELLS[2:])]
     nbformat.write(new_notebook(cells=cells), folder / "short.ipynb")
     page, sent = open_notebook("short.ipynb", application), []
-    page.on("websocket", lambda socket: socket.on("framesent", sent.append))
+    page.on("websocket", lambda socket: socket.on("framesent", lambda data: sent.append(data)))
     run_all(page)
     page.locator(".kg-status").filter(has_text="points in").wait_for()
     return page, sent

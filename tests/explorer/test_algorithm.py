@@ -14,9 +14,7 @@ from kdegraph_explorer.algorithm.neighborhood import TreeKeeper, neighborhood
 
 def moons_graph(sigma):
     X = datasets.make("moons", n=300, seed=0).X
-    return kdegraph.similarity_graph(
-        X, sigma=sigma, n_rounds=7, seed=5, sampler="recursive", kde="direct"
-    )
+    return kdegraph.similarity_graph(X, sigma=sigma, n_rounds=7, seed=5)
 
 
 def test_isolated_and_few_points_have_few_neighbors():
@@ -79,9 +77,8 @@ def test_convergence_is_followed_round_by_round(sigma):
         convergence(graph, tree, 4, stop, silent)
 
 
-@pytest.mark.parametrize("sigma", [0.3, "local"])
-def test_full_graph_is_estimated(sigma):
-    graph = moons_graph(sigma)
+def test_full_graph_is_estimated():
+    graph = moons_graph(0.3)
     full = kdegraph.spectrum(kdegraph.full_graph(graph.points, sigma=graph.sigma), 4).eigenvalues
     estimate, n_rounds = estimated_eigenvalues(graph, 4, None)
     assert n_rounds == 4 * graph.n_rounds
