@@ -56,5 +56,5 @@ class Served:
         return self
 
     def __exit__(self, *error):
-        self._process.terminate()
+        self._process.kill()
         self._process.wait(PATIENCE)
