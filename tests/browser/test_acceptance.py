@@ -8,16 +8,20 @@ from browser.saving import save
 from own_files import File, check_clusters, check_number
 from sklearn.metrics import adjusted_rand_score, homogeneity_score
 
-TABLE = File("export.csv", own_files.export, 3, 0.99)
+FILES = (
+    File("export.csv", own_files.export, 3, 0.99),
+    File("blobs.npy", own_files.blobs, 7, 0.99),
+)
 
 
-def test_a_table_and_a_photograph_open_with_their_clusters(explorer, tmp_path):
-    page, path = explorer(), tmp_path / TABLE.name
+def test_files_open_with_their_clusters(explorer, tmp_path):
+    page = explorer()
     page.choose_source("File")
-    known = TABLE.write(path)
-    page.change(lambda: open_file(page, path))
-    check_number(TABLE, page.status())
-    check_clusters(TABLE, known, save(page, "Table with clusters, CSV").path().read_bytes())
+    for file in FILES:
+        known = file.write(tmp_path / file.name)
+        page.change(lambda file=file: open_file(page, tmp_path / file.name))
+        check_number(file, page.status())
+        check_clusters(file, known, save(page, "Table with clusters, CSV").path().read_bytes())
     check_photograph(page, tmp_path)
 
 

@@ -1,5 +1,7 @@
 """All clusters are judged in the full graph, after the result and without holding it up."""
 
+from types import SimpleNamespace
+
 import kdegraph
 import numpy as np
 import pytest
@@ -63,6 +65,15 @@ def test_a_graph_that_is_wrong_about_the_clusters_cannot_look_perfect(sessions):
     assert session.state.judgement("knn").largest == pytest.approx(
         exact(X, Bandwidth(1.0), knn.colors).max(), rel=1e-4
     )
+
+
+def test_a_judgement_holds_for_its_clusters_and_bandwidth_only():
+    graph = kdegraph.similarity_graph(MOONS.X, sigma=0.2, n_rounds=3, seed=0)
+    found = judge(graph, MOONS.y, ONE, silent)
+    same, others = SimpleNamespace(colors=MOONS.y), SimpleNamespace(colors=1 - MOONS.y)
+    assert found.holds_for(same, Bandwidth(0.2))
+    assert not found.holds_for(same, Bandwidth(0.3))
+    assert not found.holds_for(others, Bandwidth(0.2))
 
 
 def test_without_edges_nothing_is_called_perfect(explore):

@@ -15,7 +15,6 @@ FILES = (
     File("expression.csv", own_files.expression, 6, 0.99),
     File("track.csv", own_files.track, 3, 0.99),
     File("penguins.csv", own_files.penguins, 2, 0.98),
-    File("blobs.npy", own_files.blobs, 7, 0.99),
 )
 
 
