@@ -54,7 +54,7 @@ def test_a_saved_page_needs_no_server(saved, new_page):
 
 
 def test_a_page_of_many_points_is_small(tmp_path):
-    explorer = Explorer(datasets.make("blobs", n=50_000, seed=0).X, sigma=0.3, n_clusters=3)
+    explorer = Explorer(datasets.make("blobs", n=120_000, seed=0).X, sigma=0.3, n_clusters=3)
     explorer.save(tmp_path / "view.html")
     explorer.close()
     assert 1_000_000 < (tmp_path / "view.html").stat().st_size < MAX_SAVED
