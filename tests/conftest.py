@@ -18,7 +18,7 @@ settings.register_profile("repeatable", derandomize=True, deadline=None, max_exa
 settings.load_profile("repeatable")
 
 
-TOGETHER = "/test_jupyter.py", "/test_marimo.py", "/test_screenshots.py"
+TOGETHER = "/test_jupyter.py", "/test_screenshots.py"
 
 
 def pytest_addoption(parser):
@@ -86,7 +86,9 @@ def in_another_process(pool):
 
 @pytest.fixture
 def explore():
-    """Make explorers and wait for their first results; they are closed at the end."""
+    """Make explorers, of small generated data if no points are given, and wait for their first
+    results; they are closed at the end.
+    """
     from kdegraph_explorer import Explorer
 
     explorers = []
@@ -94,6 +96,9 @@ def explore():
     def make(*args, **options):
         explorer = Explorer(*args, **options)
         explorers.append(explorer)
+        if not args:
+            explorer.session.sources["generators"].n = 200
+            explorer.session.history.forget()
         settle(explorer)
         return explorer
 

@@ -75,3 +75,23 @@ def widget(explorer, label):
     found = [w for w in widgets(explorer) if w.label == label]
     assert len(found) == 1, f"{len(found)} widgets are labeled {label!r}"
     return found[0]
+
+
+def press(explorer, label):
+    """Press a button of the bar of the selection, and wait."""
+    from kdegraph_explorer.views.selection_controls import SelectionControls
+
+    part(controls(explorer, SelectionControls), label).clicks += 1
+    settle(explorer)  # noqa: F405
+
+
+class Visit:
+    """A browser as the address bar sees it."""
+
+    def __init__(self):
+        self.query, self.step, self.visit = "", 0, ""
+        self.param = self
+
+    def update(self, query, step):
+        """Remember what would be written."""
+        self.query, self.step = query, step

@@ -15,17 +15,43 @@ FOCUSED = """() => {
   return element?.getAttribute("aria-label") ?? element?.textContent ?? ""
 }"""
 
-VIEWS = {  # the large views of every data set, and what is the last to appear in each
-    "Start": ".kg-start-weights",
-    "Graphs": ".kg-knn-points",
-    "Scales": ".kg-scales-gaps canvas",
-    "One point": ".kg-neighbors tbody tr",
-    "Rounds": ".kg-rounds-degrees canvas",
-    "Embedding": ".kg-conductances canvas",
-    "Compare": ".kg-compare-spectra canvas",
-    "Scaling": ".kg-scaling canvas",
-    "Why": ".kg-why-0 canvas",
-    "Rows": ".kg-rows tbody tr",
+ALL_ROUNDS = """([name, rounds]) =>
+  look.columns(name, "error").some(errors => errors.length === rounds)"""
+EDGES = """names => names.every(name =>
+  look.columns(name, "image").some(images => images[0]?.some?.(Boolean)))"""
+# Scrolls the row of tabs.
+CENTER = """tab => {
+  let row = tab
+  while (!row.matches(".kg-tabs")) row = row.parentElement ?? row.getRootNode().host
+  const [place, room] = [tab, row].map(node => node.getBoundingClientRect())
+  row.scrollLeft += place.left + place.width / 2 - room.left - room.width / 2
+}"""
+SELECTED = """name => look.figure(name).renderers
+  .map(renderer => renderer.data_source.selected.indices)
+  .find(indices => indices.length) ?? []"""
+PLOT = "KDE graph: points and edges"
+
+
+def first(selector, **options):
+    """Return how to wait for the first part of a page that matches."""
+    return lambda page: page.locator(selector, **options).first.wait_for()
+
+
+VIEWS = {  # the large views of every data set, and how to wait until nothing more comes in each
+    "Start": first(".kg-headline b", has_text="/"),
+    "Graphs": lambda page: page.wait_for_function(
+        EDGES, arg=[PLOT, "k-NN graph: points and edges"]
+    ),
+    "Scales": first(".kg-scales", has_text="from σ"),
+    "One point": first(".kg-neighbors tbody tr"),
+    "Rounds": lambda page: page.wait_for_function(ALL_ROUNDS, arg=["Rounds: degrees", 20]),
+    "Embedding": first(".kg-conductances canvas"),
+    "Compare": lambda page: (
+        page.locator(".kg-compare tr", has_text="Edges").filter(has_not_text="–").wait_for()
+    ),
+    "Scaling": first(".kg-scaling canvas"),
+    "Why": first(".kg-why-rows tbody tr"),
+    "Rows": first(".kg-rows tbody tr"),
 }
 
 
@@ -133,11 +159,21 @@ class ExplorerPage:
             self.page.wait_for_timeout(100)
 
     def open_view(self, name):
-        """Show one of the large views, and wait until it is there and painted."""
-        self.page.locator(".kg-tabs button", has_text=name).click()
-        self.page.locator(VIEWS[name]).first.wait_for()
+        """Show one of the large views, and wait until it is complete and painted."""
+        tab = self.page.locator(".kg-tabs button", has_text=name)
+        tab.click()
+        # A click scrolls the row of tabs as far as it needs to, which is not always the same.
+        tab.evaluate(CENTER)
+        VIEWS[name](self.page)
         self.page.wait_for_function("() => look.painted()")
         return self.settle()
+
+    def expect_selection(self, expected):
+        """Wait until these points are selected."""
+        self.until(
+            lambda: sorted(self.page.evaluate(SELECTED, PLOT)) == list(expected),
+            f"{len(expected)} points are selected",
+        )
 
     def choose_source(self, name):
         """Choose where the points come from."""

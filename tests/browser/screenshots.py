@@ -20,6 +20,19 @@ PATIENCE = 20.0  # seconds that a page has to look like its baseline
 REST = 1.0  # seconds that a page rests before it is made the baseline
 
 
+def name_of(view, *looks):
+    """Return the name of a screenshot of a view."""
+    return "-".join([view.lower().replace(" ", "-"), *looks])
+
+
+def hidden(page):
+    """Return the parts that differ from run to run."""
+    return [
+        page.locator(f"{table} tr", has_text="Seconds").locator("td:visible")
+        for table in (".kg-scores", ".kg-compare")
+    ]
+
+
 class Report:
     """Compares screenshots with the baselines and writes expected, actual and difference side by
     side as a page.

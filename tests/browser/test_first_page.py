@@ -3,60 +3,76 @@
 import io
 
 import numpy as np
-import pytest
+from browser.pages import SIZE
 from browser.saving import wait_for_address
 from kdegraph_explorer.assets import style_sheet
 from PIL import Image, ImageFilter
 
 PHONE = {"width": 390, "height": 844}
-# Shows the picture in place of a plot again.
+# Shows the picture in place of a plot again, and the plot once more.
 COVER = """(host, style) => {
-  document.body.insertAdjacentHTML("beforeend", `<style>${style}</style>`)
+  document.body.insertAdjacentHTML("beforeend", `<style id="cover">${style}</style>`)
   host.classList.add("kg-uncolored")
+}"""
+UNCOVER = """host => {
+  document.getElementById("cover").remove()
+  host.classList.remove("kg-uncolored")
 }"""
 
 
-def test_the_first_page_proves_the_point_and_the_tour_can_be_left(explorer):
+def test_the_first_page_comes_where_its_places_are_and_proves_the_point(
+    explorer, new_page, explorer_server
+):
+    before = new_page(java_script_enabled=False)  # so that it is never built
+    before.goto(explorer_server[0], wait_until="domcontentloaded")
+    skeleton = before.get_by_role("status", name="The explorer is being opened")
+    skeleton.filter(has_text="kdegraph explorer").wait_for()
     page = explorer("")
     page.page.wait_for_function("() => look.painted()")
-    headline = page.page.locator(".kg-headline")
-    headline.filter(has_text="1/20").wait_for()
-    headline.filter(has_text="The graph of the 10 nearest neighbors does not.").wait_for()
-    for panel in ("Sampled graph", "k-NN graph", "Full graph"):
-        assert len(page.column(f"Start: {panel}", "color")) == 2000
-    page.page.get_by_role("button", name="Take the tour").click()
-    tour = page.page.locator(".kg-tour-text")
-    tour.filter(has_text="1 of 3").wait_for()
-    page.page.locator(".kg-kde-points").first.wait_for()
-    page.page.get_by_role("button", name="Leave", exact=True).click()
-    tour.wait_for(state="hidden")
-    page.settle()
-    wait_for_address(page, "clumps")  # what was on the screen
+    assert page.page.locator("#kg-first-plots, .kg-uncolored:visible").count() == 0
+    for width in (1280, 1000, 960):
+        give_looks(before, page, "light", {"width": width, "height": 720})
+        check_cards(before, page.page)
+    for theme in ("light", "dark"):
+        give_looks(before, page, theme, SIZE)
+        check_pictures(before, page.page, ["kde", "knn", "full"])
+    check_the_proof_and_the_tour(page)
+    phone = explorer("", color_scheme="dark", viewport=PHONE)
+    phone.page.wait_for_function("() => look.painted()")
+    give_looks(before, phone, "dark", PHONE)
+    check_pictures(before, phone.page, ["kde", "knn"])
 
 
-def test_a_page_shows_the_places_of_its_parts_until_it_is_built(new_page, explorer_server):
-    page = new_page(java_script_enabled=False)  # so that it is never built
-    page.goto(explorer_server[0], wait_until="domcontentloaded")
-    skeleton = page.get_by_role("status", name="The explorer is being opened")
-    skeleton.filter(has_text="kdegraph explorer").wait_for()
-    boxes = [place.bounding_box() for place in skeleton.locator("main i").all()]
-    assert len(boxes) == 6
-    assert all(box["height"] > 80 for box in boxes)
-    assert max(box["x"] + box["width"] for box in boxes) > 1_200  # of 1,280
+def give_looks(before, page, theme, size):
+    """Give both pages a theme and a size."""
+    for one in (before, page.page):
+        one.emulate_media(color_scheme=theme)
+        one.set_viewport_size(size)
+    page.expect_theme(theme)
 
 
-@pytest.mark.parametrize("width", [1280, 1000, 960])
-def test_cards_come_where_their_places_are(explorer, new_page, explorer_server, width):
-    size = {"width": width, "height": 720}
-    before = new_page(viewport=size, java_script_enabled=False)
-    before.goto(explorer_server[0], wait_until="domcontentloaded")
-    page = explorer("", viewport=size).page
-    page.wait_for_function("() => look.painted()")
+def check_cards(before, page):
     places = [place.bounding_box() for place in before.locator("#loader main i").all()]
     cards = [card.bounding_box() for card in page.locator(".kg-main .kg-card").all()]
     shown = [card for card in cards if card is not None]
     for place, card in zip(places[1:], shown, strict=True):
         assert all(abs(place[name] - card[name]) <= 1 for name in place), (place, card)
+
+
+def check_pictures(before, page, names):
+    """Pictures of the plots stand where these come."""
+    assert page.evaluate("() => look.part('.kg-main').scrollWidth <= innerWidth")
+    for name in names:
+        plot = page.locator(f".kg-start-{name}")
+        box = plot.bounding_box()
+        live, picture = colored(page, box), colored(before, box)
+        plot.evaluate(COVER, style_sheet("first-plots"))
+        covered = colored(page, box)
+        plot.evaluate(UNCOVER)
+        for other in (picture, covered):
+            assert min(live.sum(), other.sum()) > 500
+            assert (near(live) & other).mean() > 0.95 * other.mean(), name
+            assert (near(other) & live).mean() > 0.95 * live.mean(), name
 
 
 def colored(page, box):
@@ -72,26 +88,20 @@ def near(mask, pixels=2):
     return np.asarray(wide) > 0
 
 
-@pytest.mark.parametrize(("theme", "size"), [("light", None), ("dark", None), ("dark", PHONE)])
-def test_pictures_stand_where_the_plots_come(explorer, new_page, explorer_server, theme, size):
-    options = {"color_scheme": theme, **({} if size is None else {"viewport": size})}
-    before = new_page(**options, java_script_enabled=False)
-    before.goto(explorer_server[0], wait_until="domcontentloaded")
-    page = explorer("", **options).page
-    page.wait_for_function("() => look.painted()")
-    assert page.locator("#kg-first-plots, .kg-uncolored:visible").count() == 0
-    assert page.evaluate("() => look.part('.kg-main').scrollWidth <= innerWidth")
-    names = ["kde", "knn"] if size == PHONE else ["kde", "knn", "full"]
-    for name in names:
-        plot = page.locator(f".kg-start-{name}")
-        box = plot.bounding_box()
-        live, picture = colored(page, box), colored(before, box)
-        plot.evaluate(COVER, style_sheet("first-plots"))
-        covered = colored(page, box)
-        for other in (picture, covered):
-            assert min(live.sum(), other.sum()) > 500
-            assert (near(live) & other).mean() > 0.95 * other.mean(), name
-            assert (near(other) & live).mean() > 0.95 * live.mean(), name
+def check_the_proof_and_the_tour(page):
+    headline = page.page.locator(".kg-headline")
+    headline.filter(has_text="1/20").wait_for()
+    headline.filter(has_text="The graph of the 10 nearest neighbors does not.").wait_for()
+    for panel in ("Sampled graph", "k-NN graph", "Full graph"):
+        assert len(page.column(f"Start: {panel}", "color")) == 2000
+    page.page.get_by_role("button", name="Take the tour").click()
+    tour = page.page.locator(".kg-tour-text")
+    tour.filter(has_text="1 of 3").wait_for()
+    page.page.locator(".kg-kde-points").first.wait_for()
+    page.page.get_by_role("button", name="Leave", exact=True).click()
+    tour.wait_for(state="hidden")
+    page.settle()
+    wait_for_address(page, "clumps")  # what was on the screen
 
 
 def test_pages_with_another_address_have_no_pictures(new_page, explorer_server):

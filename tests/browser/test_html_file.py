@@ -49,8 +49,6 @@ def test_a_saved_page_needs_no_server(saved, new_page):
         " return [x_range.start, x_range.end, y_range.start, y_range.end] }",
         PLOTS[0],
     )
-    canvas = plots.first.locator(".bk-CartesianFrame, canvas").first.bounding_box()
-    assert canvas is not None
     assert left < x.min() < x.max() < right
     assert low < explorer.X[:, 1].min() < explorer.X[:, 1].max() < high
 

@@ -9,7 +9,7 @@ from collections import Counter
 import nbformat
 import pytest
 from browser.explorer_page import ExplorerPage
-from browser.test_screenshots import hidden, show
+from browser.screenshots import hidden, name_of
 from nbformat.v4 import new_code_cell, new_notebook
 
 # Where the applications show a notebook.
@@ -21,7 +21,6 @@ THEIR_OWN = (
     "Cannot read properties of undefined (reading 'schema')",
     "Command 'filebrowser:open-path' not registered",
 )
-NOTEBOOK = "explore.ipynb"
 SETTINGS = {
     "apputils-extension/notification": '{"fetchNews": "false", "checkForUpdates": false}',
     "notebook-extension/tracker": '{"autoStartDefaultKernel": true, "windowingMode": "none"}',
@@ -32,12 +31,13 @@ CELLS = (
     'explorer = Explorer(make("moons", n=1000, seed=0), sigma=0.1, n_clusters=2)',
     "explorer",
     'explorer.views["spectrum"]',
-    "explorer.n_clusters, explorer.sigma",
+    "import numpy\nexplorer.n_clusters, explorer.sigma, numpy.bincount(explorer.labels).tolist()",
 )
 INSIDE = 'import ipywidgets\nipywidgets.VBox([ipywidgets.Label("Around it"), explorer.ipywidget()])'
 CHOOSE_THEME = """theme =>
   jupyterapp.commands.execute("apputils:change-theme", {theme})"""
-SCREENSHOTS = ("moons", "light"), ("moons", "dark"), ("rows", "dark")  # plots, and wide tables
+SCREENSHOTS = ("Graphs", "light"), ("Graphs", "dark"), ("Rows", "dark")  # plots, and wide tables
+WINDOW = {"width": 1600, "height": 1400}
 MAX_SAVED = 1_000_000  # bytes of a saved notebook
 SHOWN_PICTURE = "img.kg-snapshot:visible"
 
@@ -49,9 +49,8 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def lab(serve, folder, pytestconfig):
+def lab(serve, folder):
     """Address of a server of our own; the place of an application comes behind it."""
-    shutil.copy(pytestconfig.rootpath / "examples" / NOTEBOOK, folder)
     for name, content in SETTINGS.items():
         path = folder / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -92,7 +91,7 @@ def open_notebook(lab, new_page):
     """Opens a notebook in a page, and waits for its kernel."""
 
     def open(name, application=JUPYTERLAB, ignore=THEIR_OWN):
-        page = new_page(ignore=ignore, viewport={"width": 1600, "height": 1400})
+        page = new_page(ignore=ignore, viewport=WINDOW)
         return load(page, lab + application.format(name))
 
     return open
@@ -115,30 +114,63 @@ def run_all(page):
     page.get_by_role("button", name="Confirm Kernel Restart").click()
 
 
-def test_explorer_in_jupyterlab(open_notebook):
-    page = open_notebook(NOTEBOOK)
-    sent = []  # what the page sends to the kernel
+def explore(open_notebook, folder, application=JUPYTERLAB, shown=CELLS[1]):
+    """Run a notebook, and wait for the explorer that a cell has `shown`.
+
+    Returns its page, and a list of what that sends to the kernel.
+    """
+    cells = [new_code_cell(source) for source in (CELLS[0], shown, *CELLS[2:])]
+    nbformat.write(new_notebook(cells=cells), folder / "short.ipynb")
+    page, sent = open_notebook("short.ipynb", application), []
     page.on("websocket", lambda socket: socket.on("framesent", lambda data: sent.append(data)))
     run_all(page)
-    expect_output(page, 4, "points per cluster")
-    page.locator(".kg-status").wait_for()
-    # The explorer shows itself and is live: moving sigma changes what it shows, and what Python
-    # reads back.
+    page.locator(".kg-status").filter(has_text="points in").wait_for()
+    return page, sent
+
+
+def test_an_explorer_in_jupyterlab_and_after_it(
+    open_notebook, folder, lab, tmp_path, screenshot, subtests
+):
+    page, sent = explore(open_notebook, folder)
     explorer = ExplorerPage(page, notebook=True).settle()
-    assert "3,000 points in 2 dimensions, 2 clusters" in explorer.status()
-    assert set(output_of(page, 4).splitlines()) == {"sigma 0.1", "points per cluster [1500, 1500]"}
-    header = page.locator(".kg-status").bounding_box()
-    plot = page.locator(".kg-kde-points").first.bounding_box()
-    assert plot["y"] - header["y"] < 120  # the bar is as low as on a page
+    check_screenshots(page, explorer, screenshot, subtests)
+    explorer.open_view("Graphs")
+    check_python_reads(page, explorer, sent)
+    check_width(page, explorer)
+    check_keys(page)
+    check_the_picture_outlives_its_kernel(page, open_notebook, folder, lab, tmp_path)
+    explorer.upload_large(tmp_path)
+
+
+def test_an_explorer_within_another_widget_in_notebook_7(open_notebook, folder):
+    page, _ = explore(open_notebook, folder, NOTEBOOK_7, INSIDE)
+    box = code_cell(page, 2).locator(".widget-vbox")
+    box.get_by_text("Around it").wait_for()
+    box.locator(".kg-status").filter(has_text="1,000 points in 2 dimensions").wait_for()
+    code_cell(page, 3).locator(".kg-kde-spectrum").wait_for()
+    explorer = ExplorerPage(page, notebook=True).settle()
+    explorer.set_slider("Clusters k", 1)
+    explorer.expect_status(", 3 clusters")
+    read(page, "(3, 0.1")
+
+
+def read(page, words):
+    """Run the last cell, which reads what is chosen, and return what it says."""
+    code_cell(page, 4).locator(".jp-InputArea-editor").click()
+    page.keyboard.press("Control+Enter")
+    output = code_cell(page, 4).locator(".jp-OutputArea-output").filter(has_text=words)
+    output.wait_for()
+    return output.inner_text()
+
+
+def check_python_reads(page, explorer, sent):
+    """Sliders change what the explorer shows, and what Python reads back."""
     undo = page.locator(".kg-undo button").first
     assert undo.inner_text().strip() == ""  # an icon, and not the name of one
     explorer.change(lambda: explorer.set_slider("Kernel width σ", -10))
     explorer.set_slider("Clusters k", 2)
     explorer.expect_status(", 4 clusters")
-    code_cell(page, 4).locator(".jp-InputArea-editor").click()
-    page.keyboard.press("Control+Enter")
-    expect_output(page, 4, "sigma 0.0794")
-    sizes = re.search(r"\[(.*)\]", output_of(page, 4)).group(1).split(", ")
+    sizes = re.search(r"\[(.*)\]", read(page, "(4, 0.0794")).group(1).split(", ")
     assert len(sizes) == 4
     expected = sorted(map(int, sizes))  # a notebook does not say when it has drawn
     explorer.until(
@@ -149,50 +181,28 @@ def test_explorer_in_jupyterlab(open_notebook):
     messages = [data for data in sent if isinstance(data, bytes) and b"comm_msg" in data]
     assert messages
     assert not any(b"ndarray" in message for message in messages)
-    # The window is wide, and the cell is not: what it shows is one below the other, and whole.
-    page.set_viewport_size({"width": 1100, "height": 1400})
-    explorer.until(lambda: _lowest_plot_is_below(page), "the plots follow the width of the cell")
+    explorer.set_slider("Clusters k", -2)
+    explorer.expect_status(", 2 clusters")
+
+
+def check_width(page, explorer):
+    """The window is wide, and the cell is not: what it shows is one below the other, and whole."""
+    header = page.locator(".kg-status").bounding_box()
+    plot = page.locator(".kg-kde-points").first.bounding_box()
+    assert plot["y"] - header["y"] < 120  # the bar is as low as on a page
+    page.set_viewport_size({**WINDOW, "width": 1100})
+    explorer.until(lambda: lowest_plot_is_below(page), "the plots follow the width of the cell")
     scores = page.locator(".kg-scores")
     table, place = scores.locator("table").bounding_box(), scores.bounding_box()
     assert table["x"] + table["width"] <= place["x"] + place["width"] + 1
+    page.set_viewport_size(WINDOW)
 
 
-def _lowest_plot_is_below(page):
+def lowest_plot_is_below(page):
     upper, lower = (
         page.locator(f".kg-{method}-points").bounding_box() for method in ("kde", "knn")
     )
     return lower["y"] >= upper["y"] + upper["height"]
-
-
-def explore(open_notebook, folder, application=JUPYTERLAB, shown=CELLS[1]):
-    """Run a notebook, wait for the explorer that a cell has `shown`, and return its page."""
-    cells = [new_code_cell(source) for source in (CELLS[0], shown, *CELLS[2:])]
-    nbformat.write(new_notebook(cells=cells), folder / "short.ipynb")
-    page = open_notebook("short.ipynb", application)
-    run_all(page)
-    page.locator(".kg-status").filter(has_text="points in").wait_for()
-    return page
-
-
-def test_an_explorer_in_jupyterlab_and_after_it(
-    open_notebook, folder, lab, tmp_path, screenshot, subtests
-):
-    page = explore(open_notebook, folder)
-    explorer = ExplorerPage(page, notebook=True).settle()
-    check_screenshots(page, explorer, screenshot, subtests)
-    show(explorer, "moons")
-    check_keys(page)
-    check_the_picture_outlives_its_kernel(page, open_notebook, folder, lab, tmp_path)
-    explorer.upload_large(tmp_path)
-
-
-def test_keys_in_notebook_7_and_in_other_widgets(open_notebook, folder):
-    page = explore(open_notebook, folder, NOTEBOOK_7, INSIDE)
-    box = code_cell(page, 2).locator(".widget-vbox")
-    box.get_by_text("Around it").wait_for()
-    box.locator(".kg-status").filter(has_text="1,000 points in 2 dimensions").wait_for()
-    code_cell(page, 3).locator(".kg-kde-spectrum").wait_for()
-    check_keys(page)
 
 
 def check_keys(page):
@@ -233,9 +243,7 @@ def check_the_picture_outlives_its_kernel(page, open_notebook, folder, lab, tmp_
     assert not page.locator(SHOWN_PICTURE).count()
     explorer.change(lambda: explorer.set_slider("Clusters k", 1))
     explorer.expect_status(", 4 clusters")
-    code_cell(page, 4).locator(".jp-InputArea-editor").click()
-    page.keyboard.press("Control+Enter")
-    expect_output(page, 4, "(4, 0.1)")
+    read(page, "(4, 0.0794")
     page.locator("img.kg-snapshot[alt*='4 clusters']").first.wait_for(state="attached")
     page.keyboard.press("Control+s")
     path = folder / "short.ipynb"
@@ -259,10 +267,10 @@ def check_the_picture_outlives_its_kernel(page, open_notebook, folder, lab, tmp_
 def check_screenshots(page, explorer, screenshot, subtests):
     place = code_cell(page, 2).locator(".kg-explorer")
     for view, theme in SCREENSHOTS:
-        name = f"{view}-jupyterlab-{theme}"
+        name = name_of(view, "jupyterlab", theme)
         with subtests.test(name):
             page.evaluate(CHOOSE_THEME, f"JupyterLab {theme.capitalize()}")
-            show(explorer, view)
+            explorer.open_view(view)
             explorer.expect_theme(theme)
             screenshot(place, name, hide=hidden(page))
 
@@ -270,14 +278,3 @@ def check_screenshots(page, explorer, screenshot, subtests):
 def code_cell(page, number):
     """The code cell of that number, from 1."""
     return page.locator(".jp-CodeCell").nth(number - 1)
-
-
-def output_of(page, number):
-    """The text that a cell has printed, without the notice on compiling, on standard error."""
-    printed = code_cell(page, number).locator(".jp-OutputArea-output[data-mime-type$=stdout]")
-    return printed.inner_text().strip()
-
-
-def expect_output(page, number, text):
-    """Wait until a cell has printed `text`."""
-    code_cell(page, number).locator(".jp-OutputArea-output").filter(has_text=text).wait_for()

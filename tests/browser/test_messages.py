@@ -125,7 +125,7 @@ def test_a_file_waits_for_a_page_that_loads_slowly_and_is_there_again(serve, new
     page = ExplorerPage(new_page())
 
     def hold(route):
-        page.page.wait_for_timeout(10_000)
+        page.page.wait_for_timeout(4_000)
         route.continue_()
 
     page.page.route(SCRIPT, hold)

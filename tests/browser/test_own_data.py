@@ -29,7 +29,7 @@ def open_own_data(explorer, folder):
 
 def test_many_columns_are_chosen_scaled_and_read(explorer, tmp_path):
     own_data = open_own_data(explorer, tmp_path)
-    check_scales_and_names(own_data)
+    check_scales(own_data)
     page = own_data.page
     page.get_by_label("Search columns").fill("")
     columns = page.locator(".kg-columns")
@@ -58,25 +58,6 @@ def test_many_columns_are_chosen_scaled_and_read(explorer, tmp_path):
     rows.first.click()
     own_data.until(lambda: "1 selected" in page.locator(".rows .status").inner_text(), "a click")
     assert rows.first.locator("td").first.inner_text() == "40"
-    check_units(own_data, tmp_path)
-
-
-def check_units(found, folder):
-    """A table of different units is standardized until one click."""
-    rng = np.random.default_rng(0)
-    rows = np.column_stack(
-        [rng.normal(size=60) + 5 * (np.arange(60) % 2), rng.normal(9e3, 900, 60)]
-    )
-    np.savetxt(folder / "units.csv", rows, delimiter=",", header="width,price", comments="")
-    found.change(lambda: (found.upload(folder / "units.csv"), found.expect_status("units.csv")))
-    page = found.page
-    page.get_by_text("All columns are standardized, so that each counts").wait_for()
-    every = page.get_by_role("button", name="Standardize all")
-    assert every.get_attribute("aria-pressed") == "true"
-    found.change(lambda: page.get_by_role("button", name="As in the file").click())
-    page.get_by_text("Standardize the columns or take the same unit for all").wait_for()
-    assert every.get_attribute("aria-pressed") == "false"
-    assert not page.get_by_role("button", name="As in the file").is_visible()
 
 
 def check_search_of_colors(own_data):
@@ -104,7 +85,7 @@ def check_search_of_colors(own_data):
     assert color.inner_text() == "kind"
 
 
-def check_scales_and_names(own_data):
+def check_scales(own_data):
     page = own_data.page
     page.get_by_label("Search columns").fill("sensor 1")
     page.get_by_role("button", name="Scale of sensor 1", exact=True).click()
@@ -114,16 +95,3 @@ def check_scales_and_names(own_data):
     assert (
         page.get_by_role("button", name="Standardize all").get_attribute("aria-pressed") == "true"
     )
-
-    page.get_by_role("button", name="Cluster 1: name it").click()
-    page.keyboard.type("the first <b>")
-    page.keyboard.press("Enter")
-    page.get_by_role("button", name="the first <b>: rename").wait_for()
-    own_data.settle()
-    assert own_data.column("KDE graph: points and edges", "name") == ["the first <b>"]
-
-    page.keyboard.press("c")
-    page.get_by_role("button", name="Recluster these").click()
-    own_data.expect_status("40 points")
-    page.get_by_role("button", name="All points", exact=True).click()
-    own_data.expect_status("80 points")

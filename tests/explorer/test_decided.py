@@ -214,6 +214,8 @@ def test_sliders_show_what_was_decided_and_the_choice_of_a_kind_follows_the_data
     kinds, slider = widget(explorer, "Bandwidth"), widget(explorer, "Perplexity")
     assert list(kinds.options) == ["Auto", "One", "Local", "Moderate"]
     assert (kinds.value, slider.visible, slider.value) == ("auto", True, state.perplexity)
+    one_sigma = controls(explorer, ParameterControls)._one  # what is shown for it
+    assert not one_sigma.visible
     assert widget(explorer, "Rounds L").value == state.outcome("kde").graph.n_rounds
     assert not widget(explorer, "auto σ").value
     slider.value = 12
@@ -228,6 +230,7 @@ def test_sliders_show_what_was_decided_and_the_choice_of_a_kind_follows_the_data
     check_decided(state)
     put(explorer, source="generators")
     assert list(kinds.options) == ["One", "Local", "Moderate"]
+    assert (slider.visible, one_sigma.visible) == (False, True)
     assert (state.bandwidth, kinds.value) == ("auto", "one")
     kinds.value = "local"
     kinds.value = "one"

@@ -9,7 +9,7 @@ import scipy.sparse
 from explorer_actions import put
 from explorer_objects import image, source, view
 from kdegraph import datasets, suggest_n_clusters
-from kdegraph_explorer.drawing.edges import chosen_edges, edge_list, edges_of, strongest_edges
+from kdegraph_explorer.drawing.edges import edge_list, edges_of, strongest_edges
 from kdegraph_explorer.drawing.eigenvalue_plot import EigenvaluePlot
 from kdegraph_explorer.drawing.figures import Frame, extent_of, plain_figure
 from kdegraph_explorer.drawing.painter import Painter, Scene
@@ -152,13 +152,7 @@ def test_of_equally_strong_edges_an_evenly_spread_part_is_listed(graph):
     assert len(strongest_edges(graph, limit=graph.nnz)[0]) == graph.nnz // 2
 
 
-def test_which_edges_are_drawn_is_chosen(explore, graph):
-    some, nothing = np.array([3, 5]), np.array([], dtype=np.intp)
-    assert chosen_edges(graph, nothing, "selection") is None
-    np.testing.assert_array_equal(chosen_edges(graph, some, "selection"), edges_of(graph, some))
-    np.testing.assert_array_equal(chosen_edges(graph, some, "all"), edges_of(graph, some))
-    np.testing.assert_array_equal(chosen_edges(graph, nothing, "all"), edge_list(graph))
-    np.testing.assert_array_equal(chosen_edges(graph, nothing, "strongest"), strongest_edges(graph))
+def test_which_edges_are_drawn_is_chosen(explore):
     explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_clusters=2)
     plot = view(explorer, "points").figures()[0]
     before = np.count_nonzero(image(plot))

@@ -1,7 +1,6 @@
 """The pictures of the first page's plots, which stand there until these are drawn."""
 
 import io
-from base64 import b64encode
 from urllib.parse import urlencode
 
 import kdegraph_explorer.pipeline as pipeline
@@ -9,7 +8,7 @@ import numpy as np
 import pytest
 from kdegraph.datasets import Dataset
 from kdegraph_explorer.address import FIRST_PAGE, is_first_page, read
-from kdegraph_explorer.assets import STATIC, style_sheet
+from kdegraph_explorer.assets import STATIC
 from kdegraph_explorer.drawing.figures import Frame, extent_of
 from kdegraph_explorer.drawing.painter import Scene
 from kdegraph_explorer.exports.still import panel_of, still_of, window
@@ -137,11 +136,3 @@ def test_a_plot_is_uncolored_until_it_shows_clusters():
     scene = Scene(points, frame.viewport, colors=np.zeros(len(points), dtype=int))
     plot.show(scene, plot.painter.image(scene))
     assert plot.figure.css_classes == []
-
-
-def test_the_style_sheet_has_the_pictures_and_titles_of_all_plots():
-    style = style_sheet("first-plots")
-    for key, title in PANELS.items():
-        content = b64encode((STATIC / f"start-{key}.png").read_bytes()).decode()
-        assert f"--kg-start-{key}: url(data:image/png;base64,{content})" in style
-        assert f'--kg-start-{key}-title: "{title}"' in style

@@ -1,13 +1,11 @@
 """All clusters are judged in the full graph, after the result and without holding it up."""
 
-import threading
 from types import SimpleNamespace
 
 import kdegraph
-import kdegraph_explorer.algorithm.judgement as module
 import numpy as np
 import pytest
-from explorer_actions import PATIENCE, choose, settle, silent
+from explorer_actions import choose, settle, silent
 from explorer_objects import view
 from kdegraph import datasets
 from kdegraph.datasets import Dataset
@@ -98,30 +96,6 @@ def test_a_judgement_is_shown_of_the_present_clusters_only(sessions):
     choose(session, n_clusters=3)
     settle(session)
     assert len(state.judgement("kde").conductances) == 3
-
-
-def test_a_new_choice_stops_judging_and_a_cancelled_one_lets_it_go_on(sessions, monkeypatch):
-    session = sessions(MOONS, sigma=0.2, n_clusters=2)
-    settle(session)
-    began, stopped = threading.Event(), threading.Event()
-
-    def slow(graph, colors, bandwidth, progress):
-        began.set()
-        try:
-            while graph.sigma == 0.3:
-                progress("conductances", 0.5)
-        except kdegraph.Cancelled:
-            stopped.set()
-            raise
-        return judge(graph, colors, bandwidth, progress)
-
-    monkeypatch.setattr(module, "judge", slow)
-    choose(session, sigma=0.3)
-    assert began.wait(PATIENCE)
-    choose(session, sigma=0.25)
-    assert stopped.wait(PATIENCE)
-    settle(session)
-    assert session.state.judgement("kde").bandwidth == Bandwidth(0.25)
 
 
 def test_a_result_that_comes_late_does_not_replace_the_judgement_of_the_present_one(sessions):

@@ -8,7 +8,6 @@ from explorer_actions import choose, settle
 from explorer_objects import part
 from kdegraph import datasets
 from kdegraph_explorer.exports import EXPORTS
-from kdegraph_explorer.uploads import StoredFile
 from kdegraph_explorer.views.keys import SHORTCUTS, help_text
 
 
@@ -101,9 +100,3 @@ def test_files_are_handed_to_the_browser(explorer, monkeypatch):
         settle(explorer)
     assert set(saved) == {export.filename(explorer.session) for export in EXPORTS}
     assert all(saved.values())
-    state = explorer.session.state
-    choose(explorer, sigma=2.0)
-    explorer.layout.toolbar.open(StoredFile.of("s.json", saved["given-points-session.json"]))
-    settle(explorer)
-    assert state.sigma == 0.8
-    assert state.source == "upload"

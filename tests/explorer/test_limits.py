@@ -2,10 +2,7 @@
 
 import concurrent.futures
 import gc
-import io
 import re
-import subprocess
-import sys
 from dataclasses import fields
 
 import kdegraph_explorer.pipeline as pipeline
@@ -16,6 +13,8 @@ from bokeh.util.token import generate_jwt_token, generate_session_id
 from click.testing import CliRunner
 from explorer_actions import PATIENCE, TABLE, TWO_PAIRS, put, settle
 from explorer_objects import alert, controls
+from explorer_servers import EXPLORE, QUICK, Served
+from files import npy_bytes, picture_bytes
 from kdegraph.cli import main
 from kdegraph_explorer import app
 from kdegraph_explorer.limits import UPLOADS, Limits, limits
@@ -24,7 +23,6 @@ from kdegraph_explorer.serving.user_secret import user_secret
 from kdegraph_explorer.uploads import StoredFile
 from kdegraph_explorer.views.controls import DataControls
 from kdegraph_explorer.views.widgets import FileButton
-from PIL import Image
 
 
 def said(explorer):
@@ -35,24 +33,16 @@ def said(explorer):
     return message.content
 
 
-def picture(width, height):
-    """The bytes of a picture in a PNG file."""
-    file = io.BytesIO()
-    Image.new("RGB", (width, height)).save(file, "png")
-    return file.getvalue()
-
-
-@pytest.mark.parametrize("field", [field.name for field in fields(Limits)])
-@pytest.mark.parametrize("text", ["many", "0", "-1", "1.5", "½", "1e3"])
-def test_a_value_that_is_wrong_is_named(limit, field, text):
-    least = 0 if field in ("kept_days", "kept_bytes") else 1
-    if text == str(least):
-        text = str(least - 1)
-    limit(**{field: text})
-    name = f"KDEGRAPH_MAX_{field.upper()}"
-    wrong = re.escape(f"{name} must be a whole number of at least {least}, not {text!r}")
-    with pytest.raises(ValueError, match=wrong):
-        limits()
+def test_a_value_that_is_wrong_is_named(limit):
+    wrong = [(field.name, "many") for field in fields(Limits)]
+    wrong += [("points", text) for text in ("0", "-1", "1.5", "½", "1e3")]
+    for field, text in (*wrong, ("kept_days", "-1")):
+        limit(**{field: text})
+        least = 0 if field in ("kept_days", "kept_bytes") else 1
+        words = f"KDEGRAPH_MAX_{field.upper()} must be a whole number of at least {least}, not "
+        with pytest.raises(ValueError, match=re.escape(f"{words}{text!r}")):
+            limits()
+        limit(**{field: ""})
 
 
 def test_without_variables_only_the_size_of_files_is_limited(limit):
@@ -130,14 +120,13 @@ def test_the_files_of_all_sessions_together_have_a_size(limit):
 def test_pictures_have_a_number_of_pixels(explore, limit, kind):
     limit(pixels=2000)
     explorer = explore(TWO_PAIRS, sigma=1.0)
-    file = io.BytesIO()
-    np.save(file, np.zeros((50, 41, 3), np.uint8))
-    content = {"png": picture(41, 50), "npy": file.getvalue()}[kind]
+    pixels = np.zeros((50, 41, 3), np.uint8)
+    content = {"png": picture_bytes, "npy": npy_bytes}[kind](pixels)
     put(explorer, source="upload")
     put(explorer, "upload", file=StoredFile.of(f"large.{kind}", content))
     assert re.search(r"large.* 2,?000 pixels.*; scale it down first", said(explorer))
     assert explorer.session.state.dataset.n_points == 4
-    put(explorer, "upload", file=StoredFile.of("small.png", picture(40, 50)))
+    put(explorer, "upload", file=StoredFile.of("small.png", picture_bytes(pixels[:, :40])))
     assert explorer.session.state.error == ""
     assert explorer.session.state.dataset.n_points == 2000
 
@@ -184,19 +173,6 @@ def test_a_view_that_takes_too_long_ends(explore, limit):
     assert "KDEGRAPH_MAX_SECONDS" in said(explorer)
 
 
-# The command with a page that is made quickly.
-SERVER = """
-import sys
-import panel as pn
-from kdegraph.cli import main
-from kdegraph_explorer import app
-
-app.create_app = lambda file, checked: pn.pane.Str("a quick page")
-app.process.start = lambda: None
-main(["explore", "--no-browser", "--port", "0"])
-"""
-
-
 def test_a_server_does_not_start_with_a_limit_that_is_wrong(limit, monkeypatch):
     limit(sessions="many")
     monkeypatch.setattr(app, "server_of", None)
@@ -207,14 +183,11 @@ def test_a_server_does_not_start_with_a_limit_that_is_wrong(limit, monkeypatch):
 
 
 @pytest.fixture
-def full(limit):
+def full(limit, tmp_path):
     """The address of a server for two sessions."""
     limit(sessions=2)
-    output = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    process = subprocess.Popen([sys.executable, "-c", SERVER], **output)
-    yield re.search(r"http://\S+", process.stdout.readline())[0]
-    process.kill()
-    process.communicate()
+    with Served(("-c", QUICK, *EXPLORE), tmp_path / "log.txt") as served:
+        yield served.address
 
 
 def test_a_server_that_is_full_says_so(full):

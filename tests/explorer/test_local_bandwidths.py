@@ -5,12 +5,10 @@ it.
 import kdegraph
 import numpy as np
 import pytest
-from explorer_actions import TWO_PAIRS, choose, computed, put, settle, silent
+from explorer_actions import TWO_PAIRS, choose, computed, put, settle
 from explorer_objects import source, text, view
 from kdegraph import datasets
 from kdegraph_explorer import Explorer, pipeline
-from kdegraph_explorer.algorithm.convergence import convergence, estimated_eigenvalues
-from kdegraph_explorer.algorithm.neighborhood import TreeKeeper
 from kdegraph_explorer.projection import COMPONENTS
 from kdegraph_explorer.results import Request
 from kdegraph_explorer.sources.generators import tight_beside_wide
@@ -107,18 +105,6 @@ def sentence(compare, title):
     return found.sentence
 
 
-def test_rounds_follow_a_graph_with_local_bandwidths():
-    graph = local_graph(MOONS, 5, n_rounds=6)
-    found = convergence(graph, TreeKeeper()(MOONS.X), 3, silent, silent)
-    np.testing.assert_allclose(
-        found.eigenvalues[-1], kdegraph.spectrum(graph, 3, seed=0).eigenvalues, atol=1e-3
-    )
-    assert found.degree_errors[-1] < found.degree_errors[0]
-    values, n_rounds = estimated_eigenvalues(graph, 3, silent)
-    better = kdegraph.similarity_graph(MOONS.X, sigma=graph.sigma, n_rounds=n_rounds, seed=1)
-    np.testing.assert_allclose(values, kdegraph.spectrum(better, 3, seed=0).eigenvalues, atol=1e-3)
-
-
 # ---- one point
 
 
@@ -168,6 +154,3 @@ def test_width_is_drawn_in_projections_that_keep_its_unit(explore):
     assert circle["diameter"] == []
     assert "dashed circle" not in text(one, "kg-neighbors")
     assert "Distances on the screen are not those" in text(one, "kg-neighbors")
-
-
-# ---- the data that show why

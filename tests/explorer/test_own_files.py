@@ -9,10 +9,12 @@ from own_files import File, check_clusters, check_number
 FILES = (
     File("cancer.csv", own_files.bundled("breast_cancer"), 2, 0.65),
     File("iris.csv", own_files.iris, 2, 1.0),
+    File("wine.csv", own_files.bundled("wine"), None, 0.8),
     File("seeds.csv", own_files.seeds, None, 0.0),
     File("customers.csv", own_files.customers, 4, 0.99),
     File("expression.csv", own_files.expression, 6, 0.99),
     File("track.csv", own_files.track, 3, 0.99),
+    File("penguins.csv", own_files.penguins, 2, 0.98),
 )
 
 

@@ -9,17 +9,15 @@ from explorer_actions import (
     give_file,
     put,
     restored,
-    settle,
     undo,
 )
-from explorer_objects import controls, part
+from explorer_objects import press
 from kdegraph.datasets import Dataset
 from kdegraph.decision import Settings, decide, seed_of
 from kdegraph_explorer import address
 from kdegraph_explorer.checks import as_code, as_indices, as_text, at, count, holds, runs
 from kdegraph_explorer.history import take
 from kdegraph_explorer.uploads import StoredFile
-from kdegraph_explorer.views.selection_controls import SelectionControls
 
 RNG = np.random.default_rng(0)
 
@@ -71,11 +69,6 @@ def test_a_subset_has_what_is_known_of_its_points():
 @pytest.fixture
 def explorer(explore):
     return explore()
-
-
-def press(explorer, label):
-    part(controls(explorer, SelectionControls), label).clicks += 1
-    settle(explorer)
 
 
 def test_the_selection_gets_a_graph_of_its_own_and_all_points_come_back(explorer):

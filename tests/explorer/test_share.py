@@ -1,4 +1,4 @@
-"""Undo, addresses and session files."""
+"""Addresses and session files bring back what was chosen."""
 
 import json
 
@@ -12,15 +12,13 @@ from explorer_actions import (
     put,
     reopened,
     restored,
-    settle,
-    undo,
 )
-from kdegraph import datasets, local_bandwidths
-from kdegraph_explorer import address, history
+from explorer_objects import Visit
+from kdegraph import datasets
+from kdegraph_explorer import address
 from kdegraph_explorer.address import AddressBar
 from kdegraph_explorer.exports import session_file
 from kdegraph_explorer.history import take
-from kdegraph_explorer.uploads import StoredFile
 
 GIVEN = datasets.make("blobs", n=90, seed=0)
 
@@ -43,89 +41,6 @@ def begin(sessions, tmp_path):
         return session
 
     return begin
-
-
-def test_undo_and_redo_of_parameters_and_selection(sessions):
-    session = sessions()
-    state, history = session.state, session.history
-    assert not history.can_undo
-    sigma = state.sigma
-    choose(session, sigma=0.3)
-    choose(session, n_clusters=5)
-    choose(session, bandwidth="local", perplexity=9)
-    choose(session, color="column:x", point_size=0.5)
-    choose(session, selection=np.array([1, 4]))
-    history.undo()
-    assert state.selection.tolist() == []
-    assert (state.color, state.point_size) == ("column:x", 0.5)
-    history.undo()
-    assert (state.color, state.point_size) == ("cluster", 1.0)
-    history.undo()
-    assert (state.bandwidth, state.perplexity, state.n_clusters) == ("auto", 5, 5)
-    history.undo()
-    undo(session)
-    assert (state.sigma, state.sigma_auto, state.clusters_auto) == (sigma, True, True)
-    assert not history.can_undo
-    assert history.can_redo
-    for _ in range(5):
-        history.redo()
-    session.wait(PATIENCE)
-    assert (state.sigma, state.n_clusters, state.selection.tolist()) == (0.3, 5, [1, 4])
-    assert (state.color, state.point_size) == ("column:x", 0.5)
-    np.testing.assert_array_equal(
-        state.outcome("kde").graph.sigma, local_bandwidths(state.dataset.X, perplexity=9)
-    )
-    assert not history.can_redo
-
-
-def test_a_drag_is_one_step_and_a_new_choice_forgets_what_was_taken_back(sessions):
-    session = sessions()
-    for sigma in np.linspace(0.1, 0.3, 10):
-        session.state.choose(sigma=float(sigma))
-    session.wait(PATIENCE)
-    session.history.undo()
-    assert session.state.sigma_auto
-    assert not session.history.can_undo
-    # A new choice forgets what was taken back.
-    choose(session, sigma=0.3)
-    session.history.undo()
-    choose(session, n_rounds=7)
-    assert not session.history.can_redo
-    undo(session)
-    assert session.state.n_rounds == 20
-
-
-def test_undo_brings_back_other_data_with_axes_and_selection(sessions):
-    session = sessions()
-    state = session.state
-    put(session, "generators", shape="rings")
-    state.vertical = "z"
-    choose(session, selection=np.array([3]))
-    state.source = "photographs"
-    put(session, "photographs", pixels=1000)
-    for _ in range(3):
-        undo(session)
-        if state.dataset.name == "rings":
-            break
-    assert state.source == "generators"
-    assert state.vertical == "z"
-    assert state.selection.tolist() == [3]
-    session.history.undo()
-    assert state.selection.tolist() == []
-
-
-def test_undo_brings_back_the_columns_of_an_earlier_file(sessions):
-    session = sessions()
-    upload = give_file(session, TABLE, "zoo.csv")
-    put(session, "upload", columns=["height", "width"])
-    before = session.history.current
-    give_file(session, b"a,b\n" + b"\n".join(b"%d,%d" % (i % 9, i * i) for i in range(30)))
-    assert session.state.dataset.feature_names == ("a", "b")
-    while session.history.current is not before:
-        session.history.undo()
-    session.wait(PATIENCE)
-    assert session.state.dataset.feature_names == ("height", "width")
-    assert upload.columns == ["height", "width"]
 
 
 def test_address_of_a_fresh_session_is_empty(sessions):
@@ -210,7 +125,6 @@ BAD_ADDRESSES = (
     ("result=1", "nothing called 'result'"),
     ("hue=red", "nothing called 'hue'"),
     ("selection=[-1]", "selection must be"),
-    ("source=upload&data.file=zoo.csv", "'zoo.csv' cannot be part of an address"),
     ('cluster_names=[["a"]]', "cluster_names must be"),
     ("sigma=" + "[" * 50_000, "sigma cannot be '"),
     ("horizontal=[1]", r"horizontal cannot be \[1\]"),
@@ -352,34 +266,6 @@ def test_addresses_lead_to_no_file_but_the_one_that_is_open(begin, sessions):
         address.read(sessions(), "source=upload&data.file=animals.csv")
 
 
-def test_opening_a_session_is_a_step_that_can_be_undone(explore):
-    explorer = explore(datasets.make("moons", n=200, seed=0).X)
-    session = explorer.session
-    choose(session, n_clusters=4)
-    content = session_file.write(session)
-    choose(session, n_clusters=3)
-    explorer.layout.toolbar.open(StoredFile.of("s.json", content))
-    settle(explorer)
-    assert session.state.n_clusters == 4
-    undo(explorer)
-    assert session.state.n_clusters == 3
-    undo(explorer)
-    assert session.state.n_clusters == 4
-    assert session.history.can_undo
-
-
-class Visit:
-    """A browser as the address bar sees it."""
-
-    def __init__(self):
-        self.query, self.step, self.visit = "", 0, ""
-        self.param = self
-
-    def update(self, query, step):
-        """Remember what would be written."""
-        self.query, self.step = query, step
-
-
 def test_a_page_without_a_query_begins_with_the_first_page(sessions):
     session, browser = sessions(start=False), Visit()
     session.state.param.view.objects = ["points", "start"]
@@ -422,17 +308,3 @@ def test_back_goes_to_the_step_of_an_entry(sessions):
     assert session.history.can_undo
     browser.on_return(None, "?n_rounds=none")
     assert "n_rounds cannot be" in session.state.notice
-
-
-def test_steps_keep_their_numbers_when_the_oldest_are_forgotten(sessions, monkeypatch):
-    monkeypatch.setattr(history, "MAX_STEPS", 3)
-    session = sessions()
-    for n_rounds in (5, 6, 7, 8):
-        choose(session, n_rounds=n_rounds)
-    assert session.history.position == 4
-    session.history.go_to(3)
-    session.wait(PATIENCE)
-    assert session.state.n_rounds == 7
-    session.history.go_to(0)  # forgotten: the nearest that is left
-    session.wait(PATIENCE)
-    assert session.state.n_rounds == 6

@@ -1,17 +1,14 @@
 """Sources of data: generators, photographs, files."""
 
-import io
-
 import numpy as np
 import pytest
 from explorer_actions import PATIENCE, choose, put
 from explorer_objects import widget
-from files import png_header
+from files import picture_bytes, png_header
 from kdegraph import datasets
 from kdegraph_explorer.sources.generators import Generators
 from kdegraph_explorer.uploads import StoredFile
 from kdegraph_explorer.views.status import Status
-from PIL import Image
 
 TABLE = b"width,height,kind,weight\n1,2,ant,3\n2,3,bee,4\n3,1,ant,5\n8,9,bee,6\n"
 
@@ -30,12 +27,6 @@ def give(session, name, content):
     session.state.source = "upload"
     put(session, "upload", file=StoredFile.of(name, content))
     return session.state
-
-
-def png(pixels):
-    buffer = io.BytesIO()
-    Image.fromarray(pixels).save(buffer, "PNG")
-    return buffer.getvalue()
 
 
 def test_every_generator_stands_below_one_heading(explore):
@@ -77,7 +68,7 @@ def test_a_file_that_does_not_exist_is_an_error_until_it_does(sessions, tmp_path
 def test_picture_becomes_pixels(session):
     pixels = np.zeros((20, 30, 3), dtype=np.uint8)
     pixels[:, 15:] = 255
-    state = give(session, "half.png", png(pixels))
+    state = give(session, "half.png", picture_bytes(pixels))
     assert state.dataset.shape == (20, 30)
     assert session.sources["upload"].applicable() == ("file", "pixels")
     labels = state.outcome("kde").labels.reshape(20, 30)
@@ -90,7 +81,7 @@ def test_picture_becomes_pixels(session):
 BAD = {
     "notes.txt": b"hello",
     "words.csv": b"a,b\nx,y\n",
-    "cut.png": png(np.zeros((9, 9, 3), dtype=np.uint8))[:40],
+    "cut.png": picture_bytes(np.zeros((9, 9, 3), dtype=np.uint8))[:40],
     "huge.png": png_header(100_000, 100_000),
 }
 

@@ -290,11 +290,11 @@ def test_moves_leave_nothing_behind(sessions):
     session.state.param.watch(
         lambda event: graphs.append(weakref.ref(event.new.outcomes["kde"].graph)), "result"
     )
-    for sigma in np.linspace(0.05, 0.4, 40):
+    for sigma in np.linspace(0.05, 0.4, 15):
         choose(session, sigma=float(sigma))
     assert session.state.outcome("kde").graph.sigma == session.state.sigma == 0.4
     gc.collect()
-    assert len({id(ref) for ref in graphs}) >= 40
+    assert len(graphs) >= 15
     alive = {id(ref()) for ref in graphs if ref() is not None}
     assert alive == {id(session.state.outcome("kde").graph)}
 
@@ -320,21 +320,6 @@ def test_automatic_number_is_that_of_the_plotted_eigenvalues_with_its_confidence
     assert explorer.layout.status.sentence().endswith(", 3 clusters")
 
 
-def test_clusters_are_counted_whatever_graph_is_chosen(sessions):
-    data = datasets.make("blobs", n=300, seed=0)
-    session = sessions(data, sigma=50.0)
-    assert session.state.outcome("kde").n_clusters == 1
-    session.count()
-    settle(session)
-    assert session.state.counted == count_clusters(data.X, seed=0)
-    assert session.state.outcome("kde").n_clusters == session.state.n_clusters == 3
-    assert not session.state.clusters_auto
-    session.history.undo()
-    assert session.state.clusters_auto
-    put(session, dataset=MOONS)
-    assert session.state.counted is None
-
-
 def test_a_count_that_comes_too_late_is_dropped(sessions, monkeypatch):
     go_on = threading.Event()
 
@@ -352,8 +337,11 @@ def test_a_count_that_comes_too_late_is_dropped(sessions, monkeypatch):
     assert session.state.clusters_auto
 
 
-def test_button_counts_and_says_what_it_has_found(explore):
-    explorer = explore(datasets.make("blobs", n=300, seed=0).X, sigma=50.0)
+def test_clusters_are_counted_whatever_graph_is_chosen_and_the_number_is_said(explore):
+    X = datasets.make("blobs", n=300, seed=0).X
+    explorer = explore(X, sigma=50.0)
+    session, state = explorer.session, explorer.session.state
+    assert state.n_clusters == 1
     button = part(controls(explorer, ParameterControls), "Count")
     said, _ = next(
         row.objects
@@ -363,14 +351,16 @@ def test_button_counts_and_says_what_it_has_found(explore):
     assert said.content == "Or count them in a separate graph:"
     button.clicks += 1
     settle(explorer)
-    counted = explorer.session.state.counted
-    assert said.content == f"Counted: 3, with confidence {counted.confidence:.2f}"
+    assert state.counted == count_clusters(X, seed=0) == 3
+    assert said.content == f"Counted: 3, with confidence {state.counted.confidence:.2f}"
     assert explorer.layout.status.sentence().endswith(", 3 clusters")
+    session.history.undo()
+    assert state.clusters_auto
     put(explorer, dataset=datasets.photo("china", max_pixels=1000))
     assert said.content == "Or count them in a separate graph:"
     button.clicks += 1
     settle(explorer)
-    assert said.content == f"Counted: {explorer.session.state.counted} segments"
+    assert said.content == f"Counted: {state.counted} segments"
 
 
 def test_more_clusters_than_can_be_chosen_are_counted(sessions, monkeypatch):

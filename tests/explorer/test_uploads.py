@@ -9,12 +9,13 @@ import threading
 import kdegraph_explorer.uploads as uploads
 import numpy as np
 import pytest
-from explorer_actions import PATIENCE, TABLE, TWO_PAIRS, settle, until
+from explorer_actions import PATIENCE, TABLE, TWO_PAIRS, give_file, settle, until
 from explorer_objects import controls
 from kdegraph import datasets
 from kdegraph_explorer import projection
 from kdegraph_explorer.exports import session_file
 from kdegraph_explorer.jobs import Latest
+from kdegraph_explorer.kept_files import KeptFiles
 from kdegraph_explorer.sources import upload
 from kdegraph_explorer.uploads import StoredFile
 from kdegraph_explorer.views.controls import DataControls
@@ -255,3 +256,44 @@ def test_a_stored_file_is_dropped_with_the_last_reference(small_parts):
     del stored
     gc.collect()
     assert small_parts[0].closed
+
+
+# ---- files that cannot be kept on the server
+
+
+def full_disk(monkeypatch, limit):
+    def fail(file, target):
+        target.write(b"a part")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(StoredFile, "copy_to", fail)
+    return "the server cannot write it: No space left on device"
+
+
+def readable(monkeypatch, limit):
+    monkeypatch.setattr(
+        "kdegraph_explorer.serving.user_secret.readable_by_others", lambda file: True
+    )
+    return "the server cannot write it: files there can be read by other users"
+
+
+def too_large(monkeypatch, limit):
+    limit(kept_bytes=300)
+    return "it is too large: the server keeps up to 300 bytes (KDEGRAPH_MAX_KEPT_BYTES)"
+
+
+@pytest.mark.parametrize("trouble", [full_disk, readable, too_large])
+def test_an_upload_that_cannot_be_kept_works_and_says_so(
+    explore, limit, monkeypatch, tmp_path, trouble
+):
+    reason = trouble(monkeypatch, limit)
+    explorer, folder = explore(TWO_PAIRS, sigma=1.0), tmp_path / "files"
+    explorer.session.sources["upload"].storage = KeptFiles(folder, b"s" * 32, days=7)
+    source = give_file(explorer.session, TABLE, "zoo.csv")
+    settle(explorer)
+    assert explorer.session.state.shown.n_points == 40
+    assert source.unkept == reason
+    shown = controls(explorer, DataControls)._kept
+    assert shown.warning == f"The file is not kept, and lost with this page: {reason}."
+    assert shown.visible
+    assert not folder.exists() or not any(folder.iterdir())

@@ -106,19 +106,6 @@ def test_spectrum_shows_the_eigenvalues_and_the_gap_and_a_click_on_a_gap_sets_k(
     assert explorer.labels.max() == 3
 
 
-def test_scores_have_a_column_for_each_graph(explore):
-    explorer = explore(TWO_PAIRS, y=[0, 0, 1, 1], sigma=1.0, n_clusters=2)
-    rows = {name: values for name, *values in view(explorer, "scores").rows()}
-    assert rows["Edges"] == [2, explorer.session.state.outcome("knn").adjacency.nnz // 2]
-    assert rows["Adjusted Rand index"][0] == 1.0
-    assert {
-        "Seconds: graph",
-        "Seconds: eigenvalues",
-        "Seconds: clusters",
-        "Largest conductance",
-    } <= set(rows)
-
-
 def test_segmentation_lies_over_the_picture_where_there_is_one(explore):
     explorer = explore()
     state, picture = explorer.session.state, view(explorer, "picture")

@@ -6,7 +6,7 @@ from explorer_objects import explorer_of_file, give_file, settle, source, text, 
 from files import NOISY, csv_table, picture_bytes
 from kdegraph import describe_clusters
 from kdegraph.datasets import Column
-from kdegraph_explorer.algorithm.contrast import MAX_COLUMNS, histogram
+from kdegraph_explorer.algorithm.contrast import histogram
 from kdegraph_explorer.views.base import caption_of
 from kdegraph_explorer.views.why import SELECTION
 
@@ -161,4 +161,3 @@ def test_bins_of_odd_columns(values, edges):
     left, right, inside, outside, names = histogram(column, members, found.differences[0])
     np.testing.assert_allclose([*left, right[-1]], edges)
     assert (inside.sum(), outside.sum(), names) == (1, 1, None)
-    assert MAX_COLUMNS == 6
