@@ -31,7 +31,6 @@ RULES = {
     "degenerate clusters count": [(stability, "MIN_EFFECTIVE", 1e-9)],
     "two replicates": [(stability, "N_REPLICATES", 2)],
     "one embedding": [(decision, "embeddings_for", lambda *points: ("soft",))],
-    "no layouts of near neighbors": [(decision, "MIN_POINTS", 10**9)],
     "two embeddings in the plane": [(stability, "MAX_PLAIN_DIMENSIONS", 0)],
     "votes start from a labeling": [(votes, "MAX_MATCHED", 10**9)],
     "votes start from a consensus": [(votes, "MAX_MATCHED", 0)],

@@ -1,4 +1,4 @@
-"""Conductance by hand, spectral clustering on graphs with known parts, and the rules
+"""Conductance against a naive sum, spectral clustering on graphs with known parts, and the rules
 for what is not connected.
 """
 
@@ -27,6 +27,14 @@ def moons():
 
 
 # ---------------------------------------------------------------- conductance
+
+
+def test_conductance_is_the_naive_sum():
+    A = random_graph(60)
+    labels = np.random.default_rng(0).integers(-1, 5, 60)
+    expected = oracle.conductances(A.toarray(), labels)
+    assert np.allclose(conductance(A, labels), expected, rtol=1e-12)
+    assert np.allclose(conductance(A.toarray(), 7 * labels), expected, rtol=1e-12)
 
 
 def test_conductance_by_hand():

@@ -32,6 +32,15 @@ def naive_knn(X, k):
 
 
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
+def test_full_graph_is_the_kernel_without_self_loops(kernel):
+    X = np.random.default_rng(5).standard_normal((70, 5))
+    graph = full_graph(X, sigma=0.8, kernel=kernel)
+    assert isinstance(graph, np.ndarray)
+    np.testing.assert_allclose(graph, oracle.full_graph(X, kernel, 0.8), rtol=1e-12, atol=1e-300)
+    assert (np.diag(graph) == 0).all()
+
+
+@pytest.mark.parametrize("kernel", oracle.KERNELS)
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
 def test_full_graph_is_sparse_where_most_values_underflow(kernel, scale):
     rng = np.random.default_rng(0)
