@@ -59,7 +59,7 @@ def weigh_edges(law, columns, work, out):
 
 @jit(distinct=True)
 def _edge_probability(values, inverse_own, inverse_degrees, columns, n_draws, out):
-    """Return the probabilities that one end draws the other in `n_draws` stratified draws of each."""
+    """Write the probabilities that one end draws the other in `n_draws` stratified draws each."""
     for m in range(values.size):
         p = min(values[m] * inverse_own[m], 1.0)
         q = min(values[m] * inverse_degrees[np.uint32(columns[m])], 1.0)

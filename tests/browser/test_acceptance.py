@@ -5,7 +5,7 @@
 
 import own_files
 from browser.saving import save
-from own_files import File, check_clusters, check_number
+from own_files import File, check_clusters
 from sklearn.metrics import adjusted_rand_score, homogeneity_score
 
 FILES = (
@@ -20,8 +20,8 @@ def test_files_open_with_their_clusters(explorer, tmp_path):
     for file in FILES:
         known = file.write(tmp_path / file.name)
         page.change(lambda file=file: open_file(page, tmp_path / file.name))
-        check_number(file, page.status())
-        check_clusters(file, known, save(page, "Table with clusters, CSV").path().read_bytes())
+        table = save(page, "Table with clusters, CSV").path().read_bytes()
+        check_clusters(file, known, page.status(), table)
     check_photograph(page, tmp_path)
 
 

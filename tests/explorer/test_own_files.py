@@ -4,17 +4,17 @@ import own_files
 import pytest
 from explorer_actions import export, give_file
 from kdegraph_explorer.views.status import Status
-from own_files import File, check_clusters, check_number
+from own_files import File, check_clusters
 
 FILES = (
     File("cancer.csv", own_files.bundled("breast_cancer"), 2, 0.65),
     File("iris.csv", own_files.iris, 2, 1.0),
-    File("wine.csv", own_files.bundled("wine"), None, 0.8),
-    File("seeds.csv", own_files.seeds, None, 0.0),
+    File("wine.csv", own_files.bundled("wine"), 3, 0.8, overlaps=True),
+    File("seeds.csv", own_files.seeds, 3, 0.6, overlaps=True),
     File("customers.csv", own_files.customers, 4, 0.99),
     File("expression.csv", own_files.expression, 6, 0.99),
     File("track.csv", own_files.track, 3, 0.99),
-    File("penguins.csv", own_files.penguins, 2, 0.98),
+    File("penguins.csv", own_files.penguins, 2, 0.98, overlaps=True),
 )
 
 
@@ -23,5 +23,4 @@ def test_files_open_with_their_clusters(sessions, tmp_path, file):
     session, path = sessions(), tmp_path / file.name
     known = file.write(path)
     give_file(session, path.read_bytes(), file.name)
-    check_number(file, Status(session).sentence())
-    check_clusters(file, known, export(session, "table-csv"))
+    check_clusters(file, known, Status(session).sentence(), export(session, "table-csv"))

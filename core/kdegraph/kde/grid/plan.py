@@ -141,7 +141,7 @@ def _sampled(n):
 
 
 def _turned(points, center, axes):
-    """Return the coordinates of `points` along the columns of `axes`, with `center` as the origin."""
+    """Return the coordinates of `points` along the columns of `axes`, from the origin `center`."""
     out = np.empty_like(points)
     parallel.run(turn_points, len(points), points, center, axes, out, chunk=50_000)
     return out
