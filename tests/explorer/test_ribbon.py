@@ -13,6 +13,7 @@ from kdegraph_explorer import stages
 from kdegraph_explorer.algorithm import ribbon
 from kdegraph_explorer.drawing.palette import CLUSTER_COLORS
 from kdegraph_explorer.drawing.segments import segments
+from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score
 
 CENTERS = np.array([(x + dx, y) for x, y in [(0, 0), (10, 0), (5, 9)] for dx in (-1, 1)])
@@ -145,13 +146,12 @@ def test_segments_are_followed_over_their_numbers_and_dragging_shows_them_at_onc
         assert adjusted_rand_score(labels, shown.found.labels[50 - k]) == 1
         drawn = bands[bands["scale"] == k]
         means = pixels.groupby(labels).mean().to_numpy()
-        expected = sorted(zip(np.bincount(labels), means.tolist(), strict=True))
+        expected = np.column_stack([np.bincount(labels), means])
         colors = [[int(color[i : i + 2], 16) for i in (1, 3, 5)] for color in drawn["color"]]
-        for (size, color), (right_size, right) in zip(
-            sorted(zip(drawn["size"], colors, strict=True)), expected, strict=True
-        ):
-            assert size == right_size
-            np.testing.assert_allclose(color, right, atol=1.01)  # rounded twice
+        found = np.column_stack([drawn["size"], colors])
+        differences = abs(found[:, None] - expected[None]).max(axis=2)
+        pairs = linear_sum_assignment(differences)  # segments of one size may have near colors
+        assert differences[pairs].max() < 1.01  # rounded twice
     go_on = hold("spectral_clustering")
     seen = source(shown.picture.figure, "segments")
     happen(shown.plot.figure, Pan, sx=0, sy=0, x=7.2, y=0.0)
