@@ -189,11 +189,7 @@ def method_choice():
         size="small",
         width=390,
         margin=(8, 8),
-        styles={"max-width": "calc(100% - 16px)"},
-        sx={
-            "& .MuiToggleButton-root": ONE_LINE
-            | {"padding": "3px 12px", "@media (max-width: 420px)": {"padding": "3px 8px"}}
-        },
+        sx={"& .MuiToggleButton-root": ONE_LINE | {"padding": "3px 12px"}},
     )
 
 
