@@ -118,7 +118,7 @@ class Visitor:
         self.problems, self.waits, self._away = [], [], False
 
     async def visit(self, seconds):
-        """Open the page, do things at random for some seconds from then, and leave."""
+        """Open the page, do things at random for some seconds from its first result, and leave."""
         from browser.explorer_page import LOOK
 
         context = await self._browser.new_context()

@@ -1,9 +1,14 @@
-"""Attack workers of joblib: threads, processes that are spawned, and forks."""
+"""Attack workers of joblib: threads, processes that are spawned, and forks; and processes that
+share a cache folder.
+"""
 
 import contextlib
+import os
+from concurrent.futures import ThreadPoolExecutor
 
 import kdegraph
 import numpy as np
+import programs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -52,3 +57,25 @@ def test_workers_of_joblib_have_the_results_of_one_process(backend):
             np.testing.assert_array_equal(one, work(*task))
 
     check()
+
+
+NEIGHBORS = """
+import numpy as np
+from kdegraph import knn_graph
+print(knn_graph(np.random.default_rng(0).normal(size=(300, 2)), 3).indices.tolist())
+"""
+
+
+@pytest.mark.skipif("KDEGRAPH_ATTACK" not in os.environ, reason="only in the long attack")
+@pytest.mark.timeout(1800)
+def test_eight_processes_that_start_at_once_fill_a_cache_folder(tmp_path):
+    def run(_):
+        done = programs.run(NEIGHBORS, timeout=1780, KDEGRAPH_CACHE_DIR=str(tmp_path))
+        return done.stdout, done.stderr
+
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(run, range(8)))
+    files = sorted(tmp_path.rglob("*"))
+    assert {out for out, _ in found} == {run(0)[0]}
+    assert run(0)[1] == ""  # nothing is compiled again
+    assert sorted(tmp_path.rglob("*")) == files

@@ -59,6 +59,16 @@ def test_most_replicates_decide_about_each_point():
     certain = probabilities > 0.5  # no tie
     np.testing.assert_array_equal(found.labels[certain], expected[certain])
     np.testing.assert_allclose(found.probabilities[certain], probabilities[certain])
+    jaccard = [
+        np.mean(
+            [
+                np.sum((one == k) & (found.labels == k)) / np.sum((one == k) | (found.labels == k))
+                for one in labelings
+            ]
+        )
+        for k in range(3)
+    ]
+    np.testing.assert_allclose(found.stability, jaccard)
 
 
 def test_identical_points_share_their_votes():

@@ -10,6 +10,7 @@ from kdegraph.geometry.lanes import LANES, squared_gaps
 from kdegraph.geometry.neighbors import nearest, nearest_in_tree
 from kdegraph.geometry.tree import build_tree
 from kdegraph.runtime.jit import jit
+from promises import check_threads
 from scipy.spatial import cKDTree
 
 RNG = np.random.default_rng(0)
@@ -84,6 +85,20 @@ def test_many_points(d):
         np.testing.assert_allclose(distances, theirs, rtol=1e-14)
         differences = X[:, None] - X[indices]
         np.testing.assert_allclose(distances, np.linalg.norm(differences, axis=2), rtol=1e-14)
+
+
+def test_neighbors_do_not_depend_on_the_number_of_threads():
+    X = np.random.default_rng(0).integers(0, 60, (20_000, 2)).astype(float)  # many ties
+    check_threads(lambda: nearest_in_tree(build_tree(X), 10))
+
+
+def test_distances_scale_exactly_with_powers_of_two():
+    X = CASES["space"]
+    distances, indices = nearest_in_tree(build_tree(X), 10)
+    for exponent in (-1000, -300, 300, 990):
+        scaled = nearest_in_tree(build_tree(np.ldexp(X, exponent)), 10)
+        np.testing.assert_array_equal(scaled[0], np.ldexp(distances, exponent))
+        np.testing.assert_array_equal(scaled[1], indices)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.7, 1.0])

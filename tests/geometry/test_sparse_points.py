@@ -1,4 +1,4 @@
-"""Nearest neighbors and distances of sparse points, against all pairs."""
+"""Nearest neighbors, distances and kernel values of sparse points, against all pairs."""
 
 import kdegraph
 import numpy as np
@@ -8,7 +8,8 @@ import scipy.sparse
 from kdegraph.geometry import sparse_points
 from kdegraph.geometry.neighbor_forest import near_neighbors
 from kdegraph.geometry.neighbors import duplicate_groups, groups_of_identical, nearest
-from kdegraph.geometry.sparse_points import nearest_rows, pair_distances
+from kdegraph.geometry.sparse_points import KernelRows, nearest_rows, pair_distances
+from kdegraph.scaled_kernel import kernel_row, pair_kernel
 from kdegraph.validation import check_points
 from promises import check_fractions, check_threads
 from scipy.spatial.distance import cdist
@@ -75,6 +76,20 @@ def test_neighbors_in_a_tight_cluster_far_from_the_origin():
     X = check_points(scipy.sparse.csr_array(dense), keep_sparse=True)
     expected = np.sort(cdist(dense_gaps, dense_gaps), axis=1)[:, 1:11]
     np.testing.assert_allclose(nearest_rows(X, 10)[0] / 1e-3, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.usefixtures("tile")
+@pytest.mark.parametrize("bandwidth", ["one", "each"])
+@pytest.mark.parametrize("name", [name for name in oracle.KERNELS if name != "laplacian"])
+def test_kernel_values(name, bandwidth):
+    X, dense = sparse()
+    n = len(X)
+    sigma = 2.0 if bandwidth == "one" else np.random.default_rng(2).uniform(0.1, 3.0, n)
+    kernel = pair_kernel(name, sigma)
+    some, values = slice(40, 90), np.empty((50, n))
+    KernelRows(kernel, X).fill(X[some], kernel.local.at(some), values)
+    expected = [kernel_row(name, sigma, dense, i) for i in range(40, 90)]
+    np.testing.assert_allclose(values, expected, rtol=1e-9, atol=1e-300)
 
 
 def test_equal_points_whose_squares_overflow_have_the_value_one():

@@ -24,6 +24,13 @@ KERNELS = [
     if "runtime.jit import" in path.read_text()
 ]
 
+# A kernel with callees in another file, which compiles in about a second.
+SUM = """
+import kdegraph
+print(kdegraph.kernel_sum([[0.0], [1.0]], [[0.0]], sigma=1.0, method="direct")[0])
+"""
+RESULT = "1.3678794411714423\n"
+
 COUNT = """
 import numba.core.event
 compiled = []
@@ -41,11 +48,9 @@ numba.core.event.register("numba:compile", Listener())
 def run(tmp_path):
     """Run a program with a cache folder that is empty at first; gives (stdout, stderr)."""
 
-    def run(program, *arguments):
-        folder = str(tmp_path / "cache")
-        done = programs.run(
-            program, *arguments, cwd=tmp_path, timeout=1780, KDEGRAPH_CACHE_DIR=folder
-        )
+    def run(program, *arguments, **environment):
+        environment = {"KDEGRAPH_CACHE_DIR": str(tmp_path / "cache")} | environment
+        done = programs.run(program, *arguments, cwd=tmp_path, timeout=1780, **environment)
         return done.stdout, done.stderr
 
     return run
@@ -68,6 +73,16 @@ def refuse(*args, **options):
     raise PermissionError(30, "Read-only file system")
 os.makedirs = os.mkdir = os.replace = refuse
 """
+
+
+def test_import_does_nothing_first_use_is_announced_and_later_ones_only_read(run, tmp_path):
+    assert run(COUNT + IMPORT_ALL + NOTHING_YET + SUM) == (RESULT, COMPILING + "\n")
+    kept = sorted((tmp_path / "cache").rglob("*.nbc"))
+    assert len(kept) > 1
+    assert run(COUNT + FORBID_WRITING + SUM + "\nprint(compiled)") == (RESULT + "[]\n", "")
+    assert sorted((tmp_path / "cache").rglob("*.nbc")) == kept
+
+
 BANDWIDTHS = """
 import kdegraph
 import numpy as np
@@ -76,15 +91,19 @@ print(kdegraph.local_bandwidths(X, perplexity=20.0).tobytes().hex())
 """
 
 
-def test_import_does_nothing_first_use_is_announced_and_later_ones_only_read(run, tmp_path):
-    """Later uses have the same bits, too."""
-    bits, said = run(COUNT + IMPORT_ALL + NOTHING_YET + BANDWIDTHS)
-    assert said == COMPILING + "\n"
-    kept = sorted((tmp_path / "cache").rglob("*.nbc"))
-    assert len(kept) > 1
-    again = run(COUNT + FORBID_WRITING + BANDWIDTHS + "\nprint(compiled)")
-    assert again == (bits + "[]\n", "")
-    assert sorted((tmp_path / "cache").rglob("*.nbc")) == kept
+def test_the_first_use_has_the_same_bits_as_later_ones(run):
+    assert run(BANDWIDTHS)[0] == run(BANDWIDTHS)[0]
+
+
+def test_a_changed_callee_in_another_file_counts(run, tmp_path):
+    shutil.copytree(PACKAGE, tmp_path / "kdegraph", ignore=shutil.ignore_patterns("__pycache__"))
+    path = {"PYTHONPATH": str(tmp_path)}
+    assert run(SUM, **path)[0] == RESULT
+    kernels = tmp_path / "kdegraph" / "geometry" / "kernels.py"
+    source = kernels.read_text()
+    assert "out[j] = delta * delta" in source
+    kernels.write_text(source.replace("out[j] = delta * delta", "out[j] = 2.0 * delta * delta"))
+    assert run(SUM, **path)[0] == "1.1353352832366128\n"
 
 
 # ---- programs with kernels of their own, which are compiled anew each time that they are run
@@ -180,13 +199,13 @@ DAMAGES = (
 )
 
 
-def test_damaged_files_are_replaced(folder, again):
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_files_are_replaced(folder, again, damage):
     again(SHARED, "int")
-    for damage in DAMAGES:
-        for path, content in contents(folder).items():
-            path.write_bytes(damage(content))
-        assert again(SHARED, "int") == ((TYPES["int"], ""), 3)
-        assert again(SHARED, "int") == ((TYPES["int"], ""), 0)
+    for path, content in contents(folder).items():
+        path.write_bytes(damage(content))
+    assert again(SHARED, "int") == ((TYPES["int"], ""), 3)
+    assert again(SHARED, "int") == ((TYPES["int"], ""), 0)
 
 
 PARTS = """

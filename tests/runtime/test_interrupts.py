@@ -10,8 +10,8 @@ PROGRAM = Path(__file__).with_name("interrupts.py")
 
 @pytest.mark.slow
 def test_interrupts_at_random_moments():
-    run = programs.run(PROGRAM, "31", "300")
-    assert int(run.stdout.split("survived ")[1].split()[0]) > 10, run.stdout
+    run = programs.run(PROGRAM, "62", "300")
+    assert int(run.stdout.split("survived ")[1].split()[0]) > 20, run.stdout
 
 
 COMPILING = """

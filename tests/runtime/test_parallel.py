@@ -160,7 +160,7 @@ def test_progress_may_compute():
 
 
 FORK = """
-import multiprocessing, threading, warnings
+import multiprocessing, sys, threading, warnings
 import numpy as np
 import kdegraph
 
@@ -171,7 +171,7 @@ def work(seed):
     return kdegraph.similarity_graph(X, **options).neighbors
 
 if __name__ == "__main__":
-    kdegraph.set_num_threads(2)
+    kdegraph.set_num_threads(int(sys.argv[1]))
     expected = [work(seed) for seed in range(4)]  # starts the threads and compiles
     stop = threading.Event()
     def busy():
@@ -199,10 +199,11 @@ def check_program(*program):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
-def test_after_a_fork(tmp_path):
+@pytest.mark.parametrize("n_threads", ["1", "2"])
+def test_after_a_fork(n_threads, tmp_path):
     script = tmp_path / "fork.py"
     script.write_text(FORK)
-    check_program(script)
+    check_program(script, n_threads)
 
 
 EXIT = """

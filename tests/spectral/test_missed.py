@@ -1,10 +1,10 @@
-"""How visible missed eigenvectors are in random probes."""
+"""How random probes reveal missed eigenvectors: how visible these are, and the first filter."""
 
 import math
 
 import numpy as np
 import pytest
-from kdegraph.spectral.solver.missed import visibility
+from kdegraph.spectral.solver.missed import revealing_filter, visibility
 
 
 def relative_visibility(spread, n_given, n_probes, n, rng):
@@ -30,3 +30,24 @@ def test_missed_eigenvectors_are_hardly_ever_much_less_visible_than_said(spread,
     ratios = np.array([relative_visibility(spread, 6, 8, 500, rng) for _ in range(400)])
     assert 0.8 < np.median(ratios) < at_most
     assert np.mean(ratios < 0.4) < 0.02
+
+
+@pytest.mark.parametrize("n", [10_000, 1_000_000])
+def test_first_filter_raises_missed_eigenvectors_above_the_rest(n):
+    values = 1 - 0.01 * np.arange(1, 17)
+    threshold = math.log(10)
+    weak, strong = (
+        revealing_filter(values, 8, values[6], level, n, 0.5)
+        for level in (threshold, threshold + 2)
+    )
+    assert weak.degree < strong.degree
+
+    def level(degree):
+        """How far a filter of this degree raises the missed eigenvector above the rest."""
+        growth = degree * np.array([weak.growth_per_degree(value) for value in values])
+        rest = 0.5 + np.arange(8, 0, -1) / n * np.exp(2 * growth[8:])
+        return growth[6] + math.log(8 / n) / 2 - np.log(rest).mean() / 2
+
+    assert weak.growth(values[6]) == pytest.approx(weak.degree * weak.growth_per_degree(values[6]))
+    assert level(weak.degree) >= threshold
+    assert level(weak.degree - 1) < threshold  # no degree is wasted

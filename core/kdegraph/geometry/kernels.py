@@ -74,8 +74,7 @@ class Kernel:
         return min(1.0 / self.sigma, largest) if self.sigma > 5e-309 else largest
 
     def pairwise(self, targets: ArrayLike, sources: ArrayLike) -> NDArray[np.float64]:
-        """Return the matrix of kernel values between two sets of points, with the bandwidth
-        `sigma`.
+        """Return the kernel values between two sets of points, with the bandwidth `sigma`.
 
         Parameters
         ----------

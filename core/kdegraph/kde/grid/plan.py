@@ -81,9 +81,9 @@ def choose_grid(
 ) -> Grid | None:
     """Return the `Grid` of least estimated cost; None where the points are too sparse for any.
 
-    `bounds` are the smallest and the largest coordinates of sources and targets. With
-    `turn` the targets are the sources, and the grid may lie along their principal axes: clusters
-    that are not round meet fewer of its boxes then.
+    `bounds` are the smallest and the largest coordinates of sources and targets. With `turn` the
+    targets are the sources, and the grid may lie along their principal axes: clusters that are not
+    round meet fewer of its boxes then.
     """
     n, d = sources.shape
     if 2**d > MAX_GRID_TERMS:  # of the error bounds alone
