@@ -2,6 +2,7 @@
 
 from browser import axe
 from browser.explorer_page import FOCUSED, VIEWS
+from browser.saving import menu_item
 
 OVERFLOWS = """() => {
   const {scrollWidth, scrollHeight} = document.documentElement
@@ -72,6 +73,20 @@ def test_every_control_is_reached_by_tab(first_view):
         assert label in reached or any(label in name for name in reached), (
             f"{label} is not among {sorted(reached)}"
         )
+
+
+def test_plots_are_read_as_tables(first_view):
+    page = first_view
+    menu_item(page, "Eigenvalues, KDE graph", "Show as a table").click()
+    rows = page.page.locator(".kg-table:visible tbody tr")
+    rows.first.wait_for()
+    assert rows.count() == len(page.eigenvalues())
+    assert any(
+        "2 clusters of" in text
+        for text in page.page.locator(".kg-caption .summary").all_text_contents()
+    )
+    menu_item(page, "Eigenvalues, KDE graph", "Show the plot").click()
+    rows.first.wait_for(state="hidden")
 
 
 def test_everything_fits(first_view):

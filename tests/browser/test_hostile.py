@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from browser.explorer_page import ExplorerPage
 from browser.saving import open_session, picture_of, save
-from hostile import MARK, N_ROWS, NAME, TEXTS, table
+from hostile import MARK, N_ROWS, NAME, TEXTS, bad_cell, table
 
 # What of a page is not text, though it should be.
 FOUND = f"""() => {{
@@ -63,6 +63,7 @@ def test_files_and_session_files(explorer, tmp_path):
     page.change(lambda: page.upload(tmp_path / NAME))
     check_names_labels_and_cells(page, tmp_path)
     check_session_files(page, tmp_path)
+    check_message_about_a_cell(page, tmp_path)
 
 
 def check_names_labels_and_cells(page, tmp_path):
@@ -96,13 +97,27 @@ def check_names_labels_and_cells(page, tmp_path):
     assert not [element for element in root.iter() if element.tag.endswith(foreign)]
 
 
+def check_message_about_a_cell(page, tmp_path):
+    (tmp_path / ("a" + NAME)).write_bytes(bad_cell())
+    page.upload(tmp_path / ("a" + NAME))
+    page.page.locator(".kg-left-out .kg-message").wait_for()
+    page.settle()
+    check(page, "left out, see “Leave out incomplete rows”")
+    page.page.get_by_label("Leave out incomplete rows").click()
+    said = page.error("is not a number")
+    assert repr(TEXTS["frame"]) in said
+    check(page, said)
+
+
 def check_session_files(page, tmp_path):
     values = session_of(page, tmp_path)
     file, text = values["data"]["file"], TEXTS["image"]
-    changes = [({"choices": {"sigma": joined}}, repr(joined)) for joined in JOINED[2:]]
-    changes += [({"source": text}, repr(text)), ({"choices": {text: 1}}, repr(text))]
+    changes = [({"choices": {"sigma": text}}, repr(text)) for text in JOINED]
+    changes += [({name: text}, repr(text)) for name in ("source", "version", "choices")]
+    changes += [({"choices": {text: 1}}, repr(text))]
     for changed, said in (
         ({**file, "content": text}, NAME),
+        ({"name": text, "sha256": ""}, text),
         ({**file, "name": f"{text}.tex"}, f"{text}.tex"),
         ({**file, "name": f"{text}.npy"}, f"{text}.npy does not hold what its name says"),
     ):

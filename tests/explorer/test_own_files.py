@@ -9,12 +9,10 @@ from own_files import File, check_clusters
 FILES = (
     File("cancer.csv", own_files.bundled("breast_cancer"), 2, 0.65),
     File("iris.csv", own_files.iris, 2, 1.0),
-    File("wine.csv", own_files.bundled("wine"), 3, 0.8, overlaps=True),
     File("seeds.csv", own_files.seeds, 3, 0.6, overlaps=True),
     File("customers.csv", own_files.customers, 4, 0.99),
     File("expression.csv", own_files.expression, 6, 0.99),
     File("track.csv", own_files.track, 3, 0.99),
-    File("penguins.csv", own_files.penguins, 2, 0.98, overlaps=True),
 )
 
 
