@@ -318,8 +318,8 @@ def rows(*, at_once=20, sessions=200, minutes=30):
     "the seconds of a slider are theirs. All 18 problems are pages of 13 visits that had no "
     "complete result within 300 seconds; no page showed anything of another visitor, or an error. "
     "The server used about half a core meanwhile, and computed for two or three visitors at a "
-    "time. Eleven to 18 threads were there from the third minute on, and eleven at the end. Answers are "
-    "timed by a process that waits for the server as the browsers do.",
+    "time. Eleven to 18 threads were there from the third minute on, and eleven at the end. "
+    "Answers are timed by a process that waits for the server as the browsers do.",
     draw=draw,
     limit=6 * 3600,
 )

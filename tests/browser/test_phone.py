@@ -76,6 +76,7 @@ def check_announcement(page):
 def check_cards(page):
     """Cards lie one below the other, none is cut off, and nothing is wider than the page."""
     assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    assert page.locator(".kg-main").evaluate("main => main.scrollWidth <= main.clientWidth")
     cards = page.locator(".kg-main .kg-card").evaluate_all(CARDS)
     assert len(cards) >= 2
     for card in cards:

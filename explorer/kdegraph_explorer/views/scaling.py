@@ -189,7 +189,9 @@ def method_choice():
         size="small",
         width=390,
         margin=(8, 8),
+        styles={"max-width": "calc(100cqi - 16px)", "overflow-x": "auto"},  # on a telephone
         sx={"& .MuiToggleButton-root": ONE_LINE | {"padding": "3px 12px"}},
+        stylesheets=[style_sheet("shrinks")],
     )
 
 
