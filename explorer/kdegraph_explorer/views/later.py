@@ -13,9 +13,10 @@ from ..patches.panel import growing
 
 def put(place, parts, session):
     """Put parts into a layout that may be on the screen already."""
-    for part in parts:
-        for component in pn.panel(part).select(MaterialComponent):
-            component.dark_theme = session.dark  # else it would be light at first
+    if session.dark is not None:  # else the parts would be light at first
+        for part in parts:
+            for component in pn.panel(part).select(MaterialComponent):
+                component.dark_theme = session.dark
     with growing(place):
         place.extend(parts)
 
