@@ -387,7 +387,6 @@ class DisplayControls(Part):
         self.keep_up(self._update, "shown", "result", "horizontal", "vertical", "show_edges")
 
     def _make_choices(self):
-        """Return the choices of the axes."""
         for name in ("horizontal", "vertical"):
             style = {"sizing_mode": "stretch_width", "margin": (6, 8)}
             self._choices[name] = open_choice(self.state, name, **style)

@@ -13,10 +13,9 @@ from ..patches.panel import growing
 
 def put(place, parts, session):
     """Put parts into a layout that may be on the screen already."""
-    if session.dark is not None:  # else the parts would be light at first
-        for part in parts:
-            for component in pn.panel(part).select(MaterialComponent):
-                component.dark_theme = session.dark
+    for part in parts:
+        for component in pn.panel(part).select(MaterialComponent):
+            component.dark_theme = session.dark  # else it would be light at first
     with growing(place):
         place.extend(parts)
 

@@ -153,7 +153,6 @@ class Layout:
             self.toolbar.browser.opening = ""
 
     def _fill_bottom(self):
-        """Put the views of the lower row into it."""
         views = [self.views[kind.key] for kind in VIEWS if kind.area == "bottom"]
         for view in views:
             view.appear()

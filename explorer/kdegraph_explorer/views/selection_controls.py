@@ -27,7 +27,6 @@ class SelectionControls(Part):
         self.keep_up(self._update, "selection", "shown", "result", "named")
 
     def _choices(self):
-        """Return the sentence and the buttons for the points that are selected."""
         recluster = button(
             "Recluster these",
             "Explore the selected points alone: a graph of their own, and its clusters. They stay "
@@ -46,7 +45,6 @@ class SelectionControls(Part):
         return self.sentence, row(recluster, clear)
 
     def _way_back(self):
-        """Return the button to explore all points again."""
         sentence = "Explore all points; these clusters stay."
         place = {"width": 90, "margin": (2, 8)}
         return [button("All points", sentence, self.session.leave_part, **place)]
