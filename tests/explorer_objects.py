@@ -15,15 +15,12 @@ def opened(explorer, key):
 
 
 def alert(explorer, css_class):
-    """The text of an alert above the plots; empty where it is not shown."""
+    """An alert above the plots, and the text in it."""
     from kdegraph_explorer.views.markup import Text
 
     (frame,) = explorer.sections()[2].select(lambda p: css_class in getattr(p, "css_classes", ()))
-    if not frame.visible:
-        return ""
     (message,) = frame.select(Text)
-    assert message.content
-    return message.content
+    return frame, message
 
 
 def controls(explorer, kind):
@@ -33,7 +30,7 @@ def controls(explorer, kind):
 
 
 def widgets(explorer):
-    """All controls that have been shown."""
+    """All controls."""
     return [
         w
         for control in explorer.layout.controls
@@ -41,13 +38,6 @@ def widgets(explorer):
             lambda w: "label" in w.param and "description" in w.param
         )
     ]
-
-
-def seen(explorer):
-    """The labels of all controls that are shown now."""
-    from kdegraph_explorer.views.widgets import shown
-
-    return [w.label for control in explorer.layout.controls for w in shown(control.__panel__())]
 
 
 def part(viewable, label):

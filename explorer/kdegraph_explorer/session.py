@@ -89,7 +89,6 @@ class Session:
         self.splitter = Splitter(self)
         self.cartographer = Cartographer(self)
         self.history = History(self)
-        self.dark = False  # whether the page is dark, as the browser says
 
     def _follow(self, sources):
         """Follow the choices of the user, of the state and of the sources."""

@@ -84,21 +84,23 @@ def test_after_cancel_the_last_result_is_shown_and_can_be_left_again(explore, ho
     explorer = explore(MOONS.X)
     session, state = explorer.session, explorer.session.state
     session.cancel()  # There is nothing to cancel.
-    assert not alert(explorer, "kg-stopped")
+    assert not alert(explorer, "kg-stopped")[0].visible
     state.dataset = BLOBS
     until(session, lambda: state.shown is BLOBS)  # before its graph, which takes long
-    assert not alert(explorer, "kg-stopped")
+    assert not alert(explorer, "kg-stopped")[0].visible
     session.cancel()
     settle(explorer)
     assert state.shown is not BLOBS
     assert state.outcome("kde") is not None
-    assert alert(explorer, "kg-stopped") == "Cancelled. What is shown is the last result."
+    frame, message = alert(explorer, "kg-stopped")
+    assert frame.visible
+    assert message.content == "Cancelled. What is shown is the last result."
     go_on.set()
     session.retry()
     settle(explorer)
     assert state.shown is BLOBS
     assert state.outcome("kde") is not None
-    assert not alert(explorer, "kg-stopped")
+    assert not alert(explorer, "kg-stopped")[0].visible
 
 
 # ---- Cancel returns wholly to the last state
