@@ -314,12 +314,11 @@ def rows(*, at_once=20, sessions=200, minutes=30):
 @experiment(
     rows,
     source="A server that many people use for days mixes nothing up, and keeps nothing of them.",
-    why="Twenty browsers draw on the two cores of their server, and get what that leaves: most of "
-    "the seconds of a slider are theirs. All 18 problems are pages of 13 visits that had no "
-    "complete result within 300 seconds; no page showed anything of another visitor, or an error. "
-    "The server used about half a core meanwhile, and computed for two or three visitors at a "
-    "time. Eleven to 18 threads were there from the third minute on, and eleven at the end. "
-    "Answers are timed by a process that waits for the server as the browsers do.",
+    why="Twenty browsers draw on the two cores of their server, and get what that leaves, which "
+    "is likely where most of the seconds of a slider go. All 18 problems are pages of 13 visits "
+    "that had no complete result within 300 seconds, or said nothing for so long; their cause was "
+    "not looked into. None showed anything of another visitor, or had an error. Answers are timed "
+    "by a process that waits for the server as the browsers do.",
     draw=draw,
     limit=6 * 3600,
 )
