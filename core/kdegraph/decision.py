@@ -20,7 +20,12 @@ from kdegraph.graph import similarity_graph
 from kdegraph.graph_parameters import Scale
 from kdegraph.manual import explained
 from kdegraph.metrics import points_of
-from kdegraph.neighbor_layout import MAX_POINTS, MIN_POINTS, NeighborLayouts
+from kdegraph.neighbor_layout import (
+    MAX_POINTS,
+    MIN_POINTS,
+    NeighborLayouts,
+    neighbor_graph_bytes,
+)
 from kdegraph.principal import PrincipalComponents
 from kdegraph.runtime.memory import check_memory
 from kdegraph.runtime.progress import StageTimer, held_progress, responsive
@@ -29,13 +34,13 @@ from kdegraph.sampling.choice import draws_from_lists
 from kdegraph.sampling.rounds import LOCAL_ROUNDS
 from kdegraph.spectral.spectrum import spectrum_bytes
 from kdegraph.stability import (
-    MAX_COMPARED,
     N_REPLICATES,
+    Replicates,
     affordable_replicates,
     compare,
     embeddings_for,
+    in_turn,
     part_to_compare,
-    replicate_in_turn,
     scales,
 )
 from kdegraph.validation import check_choice, check_positive
@@ -241,8 +246,6 @@ def decide(
         scale = Scale(pixel_sigma(points), perplexity)
         found = _one_graph(scale, whole, settings, seed, stages)
     else:
-        if lazily is None and len(points) > MAX_COMPARED:
-            _check_memory(points, settings)
         compared = _compare_scales(points, settings, seed, perplexity, stages)
         if lazily is None:
             found = _vote(points, compared, settings, seed, stages)
@@ -276,8 +279,8 @@ def _with_number(points, settings, seed, stages):
     return settings._replace(n_clusters=int(number)), number
 
 
-def _check_memory(points, settings):
-    """Raise a MemoryError before scales are compared if the replicates of all points do not fit.
+def _check_memory(points, settings, turns):
+    """Raise a MemoryError if the replicates of all points, at these scales in turn, do not fit.
 
     One graph is kept while the next one is made and clustered. Trees, coarse graphs and the like
     take about 2,000 bytes for a point.
@@ -287,11 +290,15 @@ def _check_memory(points, settings):
     sampler = settings.graph.get("sampler", "auto")
     if draws_from_lists(points, sampler, True):
         sampler = "mixture"
+    laid_out = ()
+    if _have_neighbor_layouts(points, settings):
+        laid_out = [scale.perplexity for i, scale in enumerate(turns) if _is_laid_out(scale, i)]
     n_vectors = 2 * settings.n_clusters  # and as many columns of rows that are clustered
     check_memory(
         graph_bytes(n, n_rounds, sampler)
         + spectrum_bytes(n, n_vectors)
-        + n * (2000 + 8 * n_vectors),
+        + n * (2000 + 8 * n_vectors)
+        + neighbor_graph_bytes(n, laid_out),
         f"clusters of {n:,} points by several graphs need",
         "use fewer n_rounds or n_clusters, fewer points, or a Dask array",
     )
@@ -327,10 +334,11 @@ def _vote(points, compared, settings, seed, stages):
             labelings = [identical]  # each pile of points is a cluster
         return compared[0].fit.with_vote(labelings, identical)
     stages.enter("clusters")
-    n = affordable_replicates(points.size)
+    turns = in_turn(compared, affordable_replicates(points.size))
+    _check_memory(points, settings, turns)
     with keeping_lists(points):
-        fit = _counting(points, settings, seed, n, stages)
-        found, labelings = replicate_in_turn(fit, compared, n)
+        fit = _counting(points, settings, seed, len(turns), stages)
+        found, labelings = Replicates.of(fit, zip(turns, itertools.count(), strict=False))
     return found.with_vote(labelings, identical)
 
 
@@ -339,14 +347,17 @@ def _counting(points, settings, seed, n, stages):
     many of n fits are done.
     """
     done = itertools.count()
-    embeddings = embeddings_for(points.shape[1], settings.clusters.get("assign_labels"))
-    layouts = _neighbor_layouts(points, settings) if "layout" in embeddings else None
+    embeddings = _embeddings(points, settings)
+    layouts = None
+    if _have_neighbor_layouts(points, settings):
+        weight, n_init = settings.graph.get("sample_weight"), settings.clusters.get("n_init", 3)
+        layouts = NeighborLayouts(points, weight, n_init)
 
     def fit(scale, number):
         report = held_progress(stages.progress, next(done) / n)
         options = scale, points, settings, seed + number, report
         found = cluster_at(*options, embeddings=embeddings)
-        if layouts is None or scale.sigma == "auto" or number % 2 == 0:
+        if layouts is None or not _is_laid_out(scale, number):
             return found
         labels = layouts.labels(scale.perplexity, settings.n_clusters, seed + number, report)
         return found._replace(further_labels=(*found.further_labels, labels))
@@ -354,13 +365,24 @@ def _counting(points, settings, seed, n, stages):
     return fit
 
 
-def _neighbor_layouts(points, settings):
-    """Return the layouts by near neighbors that vote beside each second replicate, or None where
-    there are none: of few or very many points, of the Laplacian kernel, whose distance is another
-    one, and where the user has chosen an embedding.
+def _embeddings(points, settings):
+    """Return the embeddings by which each graph is clustered where the user has chosen none."""
+    return embeddings_for(points.shape[1], settings.clusters.get("assign_labels"))
+
+
+def _have_neighbor_layouts(points, settings):
+    """Return whether layouts of near neighbors vote beside each second replicate: not of few or
+    very many points, of few dimensions, of the Laplacian kernel, whose distance is another one, and
+    where the user has chosen an embedding.
     """
-    given = settings.clusters.get("embedding") or settings.graph["kernel"] == "laplacian"
-    if given or not MIN_POINTS <= len(points) <= MAX_POINTS:
-        return None
-    n_init = settings.clusters.get("n_init", 3)
-    return NeighborLayouts(points, settings.graph.get("sample_weight"), n_init)
+    return (
+        MIN_POINTS <= len(points) <= MAX_POINTS
+        and "layout" in _embeddings(points, settings)
+        and not settings.clusters.get("embedding")
+        and settings.graph["kernel"] != "laplacian"
+    )
+
+
+def _is_laid_out(scale, number):
+    """Return whether such a layout votes beside the replicate with this number."""
+    return scale.sigma != "auto" and number % 2 == 1

@@ -10,7 +10,11 @@ import scipy.sparse
 from kdegraph.clustering.rounding import LAYOUT_DIMENSIONS, Rounding
 from kdegraph.geometry.neighbors import groups_of_identical
 from kdegraph.layout import place, start
-from kdegraph.local_bandwidth import bandwidths_of_distances, neighbors_of_law
+from kdegraph.local_bandwidth import (
+    bandwidths_of_distances,
+    neighbors_needed,
+    neighbors_of_law,
+)
 from kdegraph.runtime.progress import stage_progress
 
 # With fewer points, as in small tables, the nearest neighbors do not outline clusters: such layouts
@@ -58,6 +62,12 @@ class NeighborLayouts:
         places = place(graph, eigenvectors, LAYOUT_DIMENSIONS, seed, report)
         rounding = Rounding("layout", "kmeans", self._n_init, seed)
         return rounding.labels(places[self._vertex], n_clusters, self._weight)
+
+
+def neighbor_graph_bytes(n, perplexities):
+    """Return the memory for making `neighbor_graph` of n points, at the largest of perplexities."""
+    n_neighbors = (neighbors_needed(n, "moderate", perplexity) for perplexity in perplexities)
+    return 85 * n * max(n_neighbors, default=0)
 
 
 def neighbor_graph(X, perplexity=None, progress=None):

@@ -154,7 +154,6 @@ def affordable_replicates(size):
     return min(MAX_REPLICATES, max(2, MAX_COORDINATES // max(1, size)))
 
 
-def replicate_in_turn(fit, compared: list[Replicates], n) -> Replicates:
-    """Return n replicates, one at each of the scales in turn."""
-    in_turn = itertools.cycle(one.fit.scale for one in compared)
-    return Replicates.of(fit, zip(in_turn, range(n), strict=False))
+def in_turn(compared: list[Replicates], n: int) -> list[Scale]:
+    """Return the scales of n replicates, one at each of the stable scales in turn."""
+    return list(itertools.islice(itertools.cycle(one.fit.scale for one in compared), n))

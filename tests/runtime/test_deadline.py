@@ -71,6 +71,10 @@ MEASURED = {
     "full graph": ("X[:5000]", "full_graph(X, sigma=1.0, max_bytes=int(limit))"),
     "sparse full graph": ("X", "full_graph(X, sigma=2e-3, max_bytes=int(limit))"),
     "consensus": ("X[:20_000]", "KDESpectralClustering(3, random_state=0).fit(X)"),
+    "layouts": (
+        "X.reshape(10_000, 10)[:5000]",
+        "KDESpectralClustering(3, perplexity=20, random_state=0).fit(X)",
+    ),
     "image": ("IMAGE", "datasets.image_points(X, max_pixels=None)"),
 }
 REFUSE = """
@@ -90,7 +94,8 @@ for points, code in zip(sys.argv[1::2], sys.argv[2::2]):
     if child := os.fork():
         assert os.waitpid(child, 0)[1] == 0, code
         continue
-    few, limit = X[:2000], 2**40
+    limit = 2**40
+    few = X[:2000] if "IMAGE" in points or "GRAPH" in points else eval(points)[:1000]
     if "GRAPH" in points:
         few, GRAPH = (
             similarity_graph(Z, sigma=0.1, n_rounds=10, seed=0).adjacency for Z in (few, X)
