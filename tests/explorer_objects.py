@@ -15,12 +15,15 @@ def opened(explorer, key):
 
 
 def alert(explorer, css_class):
-    """An alert above the plots, and the text in it."""
+    """The text of an alert above the plots; empty where it is not shown."""
     from kdegraph_explorer.views.markup import Text
 
     (frame,) = explorer.sections()[2].select(lambda p: css_class in getattr(p, "css_classes", ()))
+    if not frame.visible:
+        return ""
     (message,) = frame.select(Text)
-    return frame, message
+    assert message.content
+    return message.content
 
 
 def controls(explorer, kind):
@@ -30,7 +33,7 @@ def controls(explorer, kind):
 
 
 def widgets(explorer):
-    """All controls."""
+    """All controls that have been shown."""
     return [
         w
         for control in explorer.layout.controls
@@ -38,6 +41,13 @@ def widgets(explorer):
             lambda w: "label" in w.param and "description" in w.param
         )
     ]
+
+
+def seen(explorer):
+    """The labels of all controls that are shown now."""
+    from kdegraph_explorer.views.widgets import shown
+
+    return [w.label for control in explorer.layout.controls for w in shown(control.__panel__())]
 
 
 def part(viewable, label):

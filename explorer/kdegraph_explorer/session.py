@@ -89,6 +89,7 @@ class Session:
         self.splitter = Splitter(self)
         self.cartographer = Cartographer(self)
         self.history = History(self)
+        self.dark = None  # whether the page is dark, once the browser has said so
 
     def _follow(self, sources):
         """Follow the choices of the user, of the state and of the sources."""

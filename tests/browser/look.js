@@ -81,8 +81,10 @@ window.look = (() => {
     const idle = notebook || documents().every(doc => doc.is_idle)  // Bokeh is silent in notebooks
     if (!idle) return "something is sent or drawn"
     const [, points, clusters] = status().match(/: ([0-9,]+) points?.*, ([0-9]+) clusters?/) ?? []
-    const waiting = status().includes("so far") || (scores()["Edges"] ?? ["–"]).includes("–")
-    if (clusters === undefined || waiting) return "there is no complete result"
+    // An error is said in place of the result, which stays.
+    const complete = bridge().said.includes("k-NN graph: ") || shown(".kg-error")
+    if (clusters === undefined || status().includes("so far") || !complete)
+      return "there is no complete result"
     if (!shown(".kg-kde-points")) return ""
     return unpainted(Number(points.replaceAll(",", "")), Number(clusters))
   }

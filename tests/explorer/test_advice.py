@@ -143,7 +143,7 @@ def test_a_button_standardizes_the_columns_and_undo_takes_it_back(explore):
     assert button(explorer, "kg-standardize").visible
     # Points that are given have no columns to standardize.
     explorer = explore(UNEQUAL)
-    assert alert(explorer, "kg-advice")[0].visible
+    assert alert(explorer, "kg-advice")
     assert not button(explorer, "kg-standardize").visible
 
 
@@ -164,7 +164,7 @@ def test_a_button_takes_bandwidths_that_suit(explore):
             assert state.sigma == choice["sigma"]
     # Where the scale is the one that comes with the points, there is nothing else to take.
     explorer = explore(Dataset(MOONS.X, sigma=50.0))
-    assert alert(explorer, "kg-advice")[0].visible
+    assert alert(explorer, "kg-advice")
     assert not button(explorer, "kg-automatic-scale").visible
 
 

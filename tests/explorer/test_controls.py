@@ -3,21 +3,31 @@
 import numpy as np
 import pytest
 from explorer_actions import TWO_PAIRS, settle
-from explorer_objects import widget, widgets
+from explorer_objects import seen, widget, widgets
 from kdegraph import datasets, estimate_sigma
 from kdegraph_explorer import Explorer
 
+OWN = {  # a control of each source that no other source has
+    "generators": "Shape",
+    "contrast": "Times as wide",
+    "photographs": "Picture",
+    "upload": "Choose or drop a file, up to 1 GiB",
+}
 
-def test_every_widget_has_a_label_and_a_sentence_and_is_shown_for_its_source_only(explore):
+
+def test_every_widget_has_a_label_and_a_sentence_and_is_made_when_its_source_is_chosen(explore):
     explorer = explore()
+    assert not {"Picture", "Choose or drop a file, up to 1 GiB"} & {
+        w.label for w in widgets(explorer)
+    }
+    for key, own in OWN.items():
+        widget(explorer, "Source").value = key
+        labels = seen(explorer)
+        assert len(set(labels)) == len(labels) >= 12
+        assert {one for one in OWN.values() if one in labels} == {own}
     found = widgets(explorer)
-    assert len({w.label for w in found}) == len(found) >= 20
+    assert len({w.label for w in found}) == len(found) >= 25
     assert all(w.description for w in found)
-    assert widget(explorer, "Shape").visible
-    assert not widget(explorer, "Picture").visible
-    widget(explorer, "Source").value = "photographs"
-    assert not widget(explorer, "Shape").visible
-    assert widget(explorer, "Picture").visible
 
 
 def test_sliders_follow_the_state_without_choosing_and_set_it(explore):

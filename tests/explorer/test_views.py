@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from bokeh.events import MouseMove, PanStart, SelectionGeometry, Tap
 from explorer_actions import PATIENCE, TWO_PAIRS, put, settle, until
-from explorer_objects import happen, image, source, view, widget
+from explorer_objects import alert, happen, image, source, view, widget
 from kdegraph import datasets
 from kdegraph_explorer.drawing.painter import MAX_GLYPHS, Painter
 from kdegraph_explorer.drawing.palette import cluster_colors
 from kdegraph_explorer.drawing.segments import segments
 from kdegraph_explorer.views import VIEWS
 from kdegraph_explorer.views.base import Caption
+from panel_material_ui import Alert
 from panel_material_ui.base import MaterialComponent
 
 
@@ -57,6 +58,17 @@ def test_a_view_has_the_theme_of_the_notebook_when_it_opens_and_when_it_comes_ba
         parts = explorer.views[key].__panel__().select(MaterialComponent)
         assert all(part.dark_theme for part in parts)
         assert parts or key == "points"
+    page = explorer.sections()[2]
+    assert not page.select(Alert)  # nothing is built that has nothing to say
+    explorer.session.state.error = "no such file"
+    (message,) = page.select(Alert)
+    assert message.dark_theme
+    assert alert(explorer, "kg-error") == "no such file"
+    explorer.session.state.error = ""
+    assert alert(explorer, "kg-error") == ""
+    explorer.session.state.error = "another one"
+    assert page.select(Alert) == [message]
+    assert alert(explorer, "kg-error") == "another one"
 
 
 def test_old_edges_never_lie_under_new_points(explore, monkeypatch):

@@ -1,7 +1,7 @@
 """Change what Panel (written for 1.9) does where it offers no public way."""
 
 import sys
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 
 import panel as pn
 from bokeh.models import UIElement
@@ -62,17 +62,29 @@ def growing(viewable):
     documents = {model.document for model, _ in viewable._models.values()}
     # Documents that are held already send their changes when their holder releases them.
     held = [document for document in documents if document.callbacks.hold_value is None]
-    for document in held:
-        document.hold("collect")
-    try:
+    with ExitStack() as stack:
+        for document in held:
+            stack.enter_context(_held(document))
         yield
-    finally:
         for document in documents:
             if document.session_context is None:
                 for root in document.roots:
                     inline_styles(root)
-        for document in held:
-            document.unhold()
+
+
+@contextmanager
+def _held(document):
+    """Send the changes of a document at the end of this context."""
+    if document.session_context is not None:
+        # Bokeh's own way would send them after those that Panel sends later.
+        with pn.io.hold(document, "collect"):
+            yield
+        return
+    document.hold("collect")
+    try:
+        yield
+    finally:
+        document.unhold()
 
 
 def inline_styles(root):

@@ -12,6 +12,7 @@ from ..results import DECIDED
 from ..sources.upload import Upload
 from ..state import State
 from .base import Part
+from .later import Later
 from .markup import Markup, Text, styled_text
 from .widgets import button, row
 
@@ -120,33 +121,35 @@ class Alert(Part):
 
     def __init__(self, session, severity, css_class, message, watched, *repairs):
         super().__init__(session)
-        self._message = message
-        self._buttons = [(repair, repair.button()) for repair in repairs]
+        self._severity, self._message, self._repairs = severity, message, repairs
+        self._body = Later(session, self._lay_out, css_classes=[css_class])
+        self.keep_up(self._update, *watched)
+
+    def _lay_out(self):
+        self._buttons = [(repair, repair.button()) for repair in self._repairs]
         # Text of the alert itself would be Markdown; a line of this text is a paragraph.
         self._text = Text(
             css_classes=["kg-message"], stylesheets=[style_sheet("message")], margin=0
         )
         alert = pmui.Alert(
             self._text,
-            severity=severity,
+            severity=self._severity,
             variant="outlined",
             sizing_mode="stretch_width",
             margin=4,
             stylesheets=[style_sheet("alert")],
         )
-        self._body = row(
-            alert,
-            *(shown for _, shown in self._buttons),
-            css_classes=[css_class],
-            stylesheets=[style_sheet("wraps-where-narrow")],
-        )
-        self.keep_up(self._update, *watched)
+        buttons = (shown for _, shown in self._buttons)
+        return [row(alert, *buttons, stylesheets=[style_sheet("wraps-where-narrow")])]
 
     def _update(self):
-        self._text.content = self._message(self.state)
-        self._body.visible = bool(self._text.content)
-        for repair, shown in self._buttons:
-            shown.visible = self._body.visible and repair.applies()
+        message = self._message(self.state)
+        if message:
+            self._body.fill()
+            self._text.content = message
+            for repair, shown in self._buttons:
+                shown.visible = repair.applies()
+        self._body.visible = bool(message)
 
 
 def alerts(session):
@@ -277,6 +280,10 @@ class Tour(Part):
 
     def __init__(self, session):
         super().__init__(session)
+        self._body = Later(session, self._lay_out, css_classes=["kg-tour"])
+        self.state.param.watch(lambda event: self._update(), "tour")
+
+    def _lay_out(self):
         self._text = styled_text("tour", css_classes=["kg-tour-text"], margin=(6, 10))
         style = {"variant": "text", "margin": (6, 2)}
         self._back = button("Previous", "Go to the step before.", self.back, width=84, **style)
@@ -284,16 +291,12 @@ class Tour(Part):
         leave = button(
             "Leave", "Leave the tour; everything stays as it is.", self.leave, width=70, **style
         )
-        self._body = pmui.Paper(
-            row(self._text, self._back, self._next, leave),
-            elevation=0,
-            variant="outlined",
-            sizing_mode="stretch_width",
-            margin=4,
-            visible=False,
-            css_classes=["kg-tour"],
-        )
-        self.state.param.watch(lambda event: self._update(), "tour")
+        steps = row(self._text, self._back, self._next, leave)
+        return [
+            pmui.Paper(
+                steps, elevation=0, variant="outlined", sizing_mode="stretch_width", margin=4
+            )
+        ]
 
     @property
     def words(self):

@@ -273,7 +273,7 @@ def beside(*cards, widths=None, least=None, **options):
     )
 
 
-def low_row(*cards, height, widths, least=None):
+def low_row(*cards, height, widths=None, least=None):
     """Put cards in a row below others, at least a fifth of the page high, or `height` pixels."""
     return beside(
         *cards,

@@ -7,6 +7,7 @@ from ..assets import SIZES, script_of_elements, style_sheet
 from ..coloring import CLUSTER, SCALE, choices
 from ..drawing.palette import cluster_colors, in_hex
 from .base import Part
+from .later import Later
 from .markup import Markup, styled_text
 from .widgets import link, open_choice, row
 
@@ -101,11 +102,9 @@ class ColorControl(Part):
         place = {"sizing_mode": "stretch_width", "margin": (4, 4, 0, 0)}
         self.legend, self.clusters = styled_text("legend", **place), NamedClusters(session, **place)
         style = PointStyle(self.state, width=30, margin=(6, 4, 0, 0))
-        self._body = row(
-            self.choice,
-            style,
-            self.legend,
-            self.clusters,
+        self._body = Later(
+            session,
+            lambda: [row(self.choice, style, self.legend, self.clusters)],
             css_classes=["kg-color"],
             styles={"flex": "1 1 270px", "width": "auto", "min-width": "0"},
         )

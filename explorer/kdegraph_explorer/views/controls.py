@@ -18,6 +18,7 @@ from ..sources.upload import Upload
 from .base import Part
 from .decided import cluster_words, scale_words
 from .kept import KeptList
+from .later import Later
 from .markup import styled_text
 from .widgets import (
     automatic,
@@ -94,24 +95,32 @@ class DataControls(Part):
         link(choice, "value", self.state, "source")
         self.widgets = {"source": choice}
         self._widgets = {}  # (key of the source, name of the parameter) -> widget
-        lines = []
         self._kept = KeptList(session.sources[Upload.key], self._open)
-        for key, source in session.sources.items():
-            hints = {name: source.widgets.get(name) for name in source.controls}
-            widgets = {
-                name: control(source, name, hint, session.receive, partial(self._take, source))
-                for name, hint in hints.items()
-                if hint != "none"
-            }
+        self._places = {
+            key: Later(session, partial(self._controls_of, source))
+            for key, source in session.sources.items()
+        }
+        for source in session.sources.values():
             if "color_column" in source.param:
                 self._share_color(source)
-            self._widgets |= {(key, name): widget for name, widget in widgets.items()}
-            lines += paired(widgets.values())
-            if key == Upload.key:
-                lines.insert(-len(widgets) + 1, self._kept)  # below the button for a file
         self._sentence = styled_text("data-sentence", margin=(2, 10, 0, 10))
-        self._body = group("Data", choice, *lines, self._sentence)
+        self._body = group("Data", choice, *self._places.values(), self._sentence)
         self.keep_up(self._update, "source", "dataset", "error")
+
+    def _controls_of(self, source):
+        """Return the controls of a source."""
+        hints = {name: source.widgets.get(name) for name in source.controls}
+        widgets = {
+            name: control(source, name, hint, self.session.receive, partial(self._take, source))
+            for name, hint in hints.items()
+            if hint != "none"
+        }
+        self._widgets |= {(source.key, name): widget for name, widget in widgets.items()}
+        self._show_applicable()
+        lines = paired(widgets.values())
+        if source.key == Upload.key:
+            lines.insert(1, self._kept)  # below the button for a file
+        return lines
 
     def _take(self, source, file):
         """Take a file that has arrived, as a session if it is one, otherwise as data."""
@@ -142,11 +151,16 @@ class DataControls(Part):
         self.state.param.watch(tell, "color")
 
     def _update(self):
-        for (key, name), widget in self._widgets.items():
-            applicable = self.session.sources[key].applicable()
-            widget.visible = key == self.state.source and name in applicable
+        self._show_applicable()
+        for key, place in self._places.items():
+            place.visible = key == self.state.source
         self._kept.update(self.state.source == Upload.key)
         self._sentence.content = "" if self.state.dataset is None else about(self.state.dataset)
+
+    def _show_applicable(self):
+        """Show those of the controls that are meaningful at present."""
+        for (key, name), widget in self._widgets.items():
+            widget.visible = name in self.session.sources[key].applicable()
 
 
 def about(dataset):
@@ -195,7 +209,7 @@ class ParameterControls(Part):
         self._decided = styled_text("data-sentence", margin=(2, 10, 2, 10))
         self._sure = styled_text("data-sentence", margin=(2, 10, 2, 10))
         self._more_rounds = automatic(state, "rounds_auto")
-        self._count = self._counting(session)
+        self._count = Later(session, self._counting)
         at_once(self._sliders["sigma"]).param.watch(
             lambda event: self._choose("sigma", 10.0**event.new), "value"
         )
@@ -243,8 +257,8 @@ class ParameterControls(Part):
         kinds.param.watch(choose, "value")
         return kinds
 
-    def _counting(self, session):
-        """Return a button that counts the clusters, beside what it has found."""
+    def _counting(self):
+        """Return a row with a button that counts the clusters, beside what it has found."""
         found = styled_text("data-sentence", margin=(6, 0, 0, 10))
 
         def show(*events):
@@ -262,11 +276,11 @@ class ParameterControls(Part):
             "Count",
             "Set k to the number of clusters that graphs of several scales show, with more "
             "eigenvalues than are plotted. It does not depend on σ and L, and takes a few seconds.",
-            session.count,
+            self.session.count,
             width=70,
             margin=(2, 8),
         )
-        return row(found, count)
+        return [row(found, count)]
 
     def _offer(self):
         """Show the kinds of bandwidth, and what decides the bandwidth of the kind that is chosen.
@@ -355,12 +369,10 @@ class DisplayControls(Part):
 
     def __init__(self, session):
         super().__init__(session)
-        self._choices = {
-            name: open_choice(self.state, name, sizing_mode="stretch_width", margin=(6, 8))
-            for name in ("horizontal", "vertical")
-        }
-        self._axes = column(*self._choices.values())
-        self._overlay = column(control(self.state, "segments"), control(self.state, "overlay"))
+        self._choices = {}  # of the axes, once there are some to choose from
+        self._axes = Later(session, self._make_choices)
+        photograph = ("segments", "overlay")
+        self._overlay = Later(session, lambda: [control(self.state, name) for name in photograph])
         self._which = control(self.state, "edges")
         self._fade = control(self.state, "fade")
         self.widgets = {}
@@ -373,6 +385,13 @@ class DisplayControls(Part):
             self._axes,
         )
         self.keep_up(self._update, "shown", "result", "horizontal", "vertical", "show_edges")
+
+    def _make_choices(self):
+        """Return the choices of the axes."""
+        for name in ("horizontal", "vertical"):
+            style = {"sizing_mode": "stretch_width", "margin": (6, 8)}
+            self._choices[name] = open_choice(self.state, name, **style)
+        return self._choices.values()
 
     def _update(self):
         dataset, outcome = self.state.shown, self.state.outcome("kde")

@@ -3,16 +3,15 @@
 from collections.abc import Mapping
 
 import panel_material_ui as pmui
-from panel_material_ui.base import MaterialComponent
 
 from ..assets import SIZES, style_sheet
-from ..patches.panel import growing
 from . import VIEWS
 from .alerts import Tour, alerts
-from .base import low_row
+from .base import beside, low_row
 from .color import ColorControl
 from .controls import DataControls, DisplayControls, ParameterControls
 from .keys import actions_of
+from .later import put
 from .selection_controls import SelectionControls
 from .status import StageBars, Status
 from .toolbar import Toolbar
@@ -80,6 +79,7 @@ class Layout:
         )
         self.main = self._lay_out()
         link(self.tabs, "value", session.state, "view")
+        self.tabs.param.watch(lambda event: setattr(session, "dark", event.new), "dark_theme")
         session.state.param.watch(lambda *events: self._arrange(), ["shown", "source"])
         self._arrange()
         if view in session.state.param.view.objects:
@@ -94,8 +94,7 @@ class Layout:
                 control.widgets[name].focus()
 
     def _lay_out(self):
-        bottom = [self.views[view.key] for view in VIEWS if view.area == "bottom"]
-        self._bottom = low_row(*bottom, widths=[view.width for view in bottom], height=226)
+        self._bottom = low_row(height=226)  # empty until there is a view that it belongs to
         self._bottom.css_classes = ["kg-below"]
         return filling_column(
             *alerts(self._session),
@@ -148,11 +147,18 @@ class Layout:
         # First, so that the windows of its plots fit when the browser builds them.
         view.appear()
         if not len(place):
-            for part in view.__panel__().select(MaterialComponent):
-                part.dark_theme = self.tabs.dark_theme  # else it would be light at first
-            with growing(self.main):
-                place.objects = [view]
+            put(place, [view], self._session)
+            if not (kind.alone or len(self._bottom)):
+                self._fill_bottom()
             self.toolbar.browser.opening = ""
+
+    def _fill_bottom(self):
+        """Put the views of the lower row into it."""
+        views = [self.views[kind.key] for kind in VIEWS if kind.area == "bottom"]
+        for view in views:
+            view.appear()
+        row = beside(*views, widths=[view.width for view in views])
+        put(self._bottom, row.objects, self._session)
 
 
 def view_choice():

@@ -3,6 +3,7 @@
 import numpy as np
 
 from .base import Part
+from .later import Later
 from .markup import styled_text
 from .widgets import button, column, row
 
@@ -20,6 +21,13 @@ class SelectionControls(Part):
         super().__init__(session)
         self.widgets = {}
         self.sentence = styled_text("data-sentence", margin=(6, 10, 2, 10))
+        self.selected = Later(session, self._choices)
+        self.back = Later(session, self._way_back)
+        self._body = column(self.back, self.selected, css_classes=["kg-selection"])
+        self.keep_up(self._update, "selection", "shown", "result", "named")
+
+    def _choices(self):
+        """Return the sentence and the buttons for the points that are selected."""
         recluster = button(
             "Recluster these",
             "Explore the selected points alone: a graph of their own, and its clusters. They stay "
@@ -35,16 +43,13 @@ class SelectionControls(Part):
             width=120,
             margin=(2, 0),
         )
-        self.back = button(
-            "All points",
-            "Explore all points; these clusters stay.",
-            session.leave_part,
-            width=90,
-            margin=(2, 8),
-        )
-        self.selected = column(self.sentence, row(recluster, clear))
-        self._body = column(self.back, self.selected, css_classes=["kg-selection"])
-        self.keep_up(self._update, "selection", "shown", "result", "named")
+        return self.sentence, row(recluster, clear)
+
+    def _way_back(self):
+        """Return the button to explore all points again."""
+        sentence = "Explore all points; these clusters stay."
+        place = {"width": 90, "margin": (2, 8)}
+        return [button("All points", sentence, self.session.leave_part, **place)]
 
     def recluster(self):
         """Explore the selected points alone."""

@@ -1,5 +1,7 @@
 """Show buttons in the bar: undo, redo, files to save and to open, help."""
 
+from functools import cached_property
+
 import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
@@ -14,6 +16,7 @@ from .base import Part
 from .browser import Browser, Connection
 from .describe import counted
 from .keys import SHORTCUTS, help_text
+from .later import put
 from .markup import Text, styled_text
 from .widgets import NAMED_BY_ITS_WORDS, FileButton, Select, button, dialog
 
@@ -87,7 +90,6 @@ class Toolbar(Part):
 
     def __init__(self, session, actions, own_address):
         super().__init__(session)
-        self.help = dialog("Help", "md", styled_text("help", help_text()))
         self.actions = {
             "undo": session.history.undo,
             "redo": session.history.redo,
@@ -103,13 +105,11 @@ class Toolbar(Part):
         self._undo = icon_button(icon("undo"), "Undo", "Undo the last change (Ctrl+Z)", undo)
         self._redo = icon_button(icon("redo"), "Redo", "Redo what was undone (Ctrl+Shift+Z)", redo)
         self.menu = file_menu(self.choose)
-        self._opener = self._session_dialog()
         self._open = session.latest(
             lambda file, progress, publish: session_file.read(session, file.read()),
             deliver=lambda file, snapshot: session.history.go_on(snapshot),
             fail=lambda file, error: self._refuse(error),
         )
-        self.figure_dialog = FigureDialog(self._export)
         self._body = self._lay_out()
         session.history.param.watch(lambda *events: self._enable(), ["can_undo", "can_redo"])
         for name in ("busy", "outdated"):
@@ -119,7 +119,18 @@ class Toolbar(Part):
         )
         self._enable()
 
-    def _session_dialog(self):
+    @cached_property
+    def help(self):
+        """Return the dialog with the help."""
+        return self._put(dialog("Help", "md", styled_text("help", help_text())))
+
+    @cached_property
+    def figure_dialog(self):
+        """Return the dialog to save a figure."""
+        return self._put(FigureDialog(self._export))
+
+    @cached_property
+    def _opener(self):
         """Return the dialog to open a session file."""
         file = FileButton(
             self.session.receive,
@@ -134,7 +145,12 @@ class Toolbar(Part):
             "Export → Session file writes one.",
             sizing_mode="stretch_width",
         )
-        return dialog("Open a session", "xs", words, file)
+        return self._put(dialog("Open a session", "xs", words, file))
+
+    def _put(self, made):
+        """Put a dialog into the page, when it is first used, and return it."""
+        put(self._unseen, [made], self.session)
+        return made
 
     def _connection(self):
         """Return the `Connection`, which knows whether the address restores what is shown."""
@@ -151,11 +167,8 @@ class Toolbar(Part):
     def _lay_out(self):
         sentence = "Help: keys, and how to read the plots (?)"
         help_button = icon_button(icon("help"), "Help", sentence, self.actions["help"])
-        hidden = pn.Row(
+        self._unseen = pn.Row(
             self.browser,
-            self.help,
-            self._opener,
-            self.figure_dialog,
             *([self._connection()] if self.browser.own_address else []),
             margin=0,
             width=0,
@@ -166,7 +179,7 @@ class Toolbar(Part):
             self._redo,
             self.menu,
             help_button,
-            hidden,
+            self._unseen,
             margin=0,
             width=218,
             height=40,

@@ -13,6 +13,7 @@ from ..limits import limits, words
 from ..patches.panel import at_once
 from ..uploads import IncomingFile
 from .columns import ColumnTable
+from .later import Later
 from .markup import AsWritten, Markup, styled_text
 
 
@@ -231,10 +232,16 @@ def group(title, *parts):
         entries = (entry.format(widget.label, widget.description) for widget in shown(body))
         heading.content = HEADING.format(title=title, entries=Markup().join(entries))
 
-    for part in body.select(lambda part: part is not heading):
+    def prepare(part):
         part.param.watch(update, "visible")
         if is_described(part):
             part.stylesheets = [*part.stylesheets, style_sheet("quiet-sign")]
+        if isinstance(part, Later):
+            part.prepare = prepare
+            part.param.watch(update, "objects")
+
+    for part in body.select(lambda part: part is not heading):
+        prepare(part)
     update()
     return body
 
