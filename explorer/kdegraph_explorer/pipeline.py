@@ -290,8 +290,8 @@ class Pipeline:
         """Return the spectrum of a graph; known eigenvalues are kept, even if fewer are needed."""
         name, request = (work.memory, "spectrum"), work.request
         wanted = N_EIGENVALUES if request.dataset.image is None else MOST_SEGMENTS + 1
-        if request.n_clusters != "auto":
-            wanted = max(wanted, request.n_clusters + 2)
+        if (n_clusters := self._given_number(work)) is not None:
+            wanted = max(wanted, n_clusters + 2)
         known = self._memory.get(name)
         if known is not None and known.key[0] == graph.key:
             wanted = max(wanted, known.key[1])
@@ -300,24 +300,31 @@ class Pipeline:
         solve = partial(solved, graph.value, wanted, n_counted, request, work.announce)
         return self._stage(name, (graph.key, wanted, request.seed), solve)
 
-    def _n_clusters(self, work, spectrum):
-        """Return the requested number of clusters, or an automatic one with its confidence.
-
-        Without a decision, it is for a KDE graph that of its own eigengap, for the others that of
-        the KDE graph with the chosen bandwidth, so that they can be compared. The plotted
-        eigenvalues decide alone, as users see them; eigenvectors would seldom change the number,
-        and take long. If all are zero, the number is as unknown as if there were no edges.
+    def _given_number(self, work):
+        """Return the number of clusters that is known before the spectrum, or None: the requested
+        one, that of the decision and, for other graphs, that of the KDE graph, so that they can be
+        compared.
         """
         if work.request.n_clusters != "auto":
-            return work.request.n_clusters, None
-        if (decision := work.decision) is not None:
-            segments = work.request.dataset.image is not None
-            return decision.clusters.n_clusters, None if segments else decision.confidence
-        if work.method not in ("kde", "other"):
-            return work.reference.n_clusters, None
-        found = suggest_n_clusters(spectrum.eigenvalues)
-        all_zero = found == len(spectrum.eigenvalues)
-        return (1, 0.0) if all_zero else (int(found), found.confidence)
+            return work.request.n_clusters
+        if work.decision is not None:
+            return work.decision.clusters.n_clusters
+        return None if work.method in ("kde", "other") else work.reference.n_clusters
+
+    def _n_clusters(self, work, spectrum):
+        """Return the number of clusters, and the confidence in an automatic one of a KDE graph.
+
+        Without a decision, it is that of the graph's own eigengap. The plotted eigenvalues decide
+        alone, as users see them; eigenvectors would seldom change the number, and take long. If all
+        are zero, the number is as unknown as if there were no edges.
+        """
+        if (n_clusters := self._given_number(work)) is None:
+            found = suggest_n_clusters(spectrum.eigenvalues)
+            all_zero = found == len(spectrum.eigenvalues)
+            return (1, 0.0) if all_zero else (int(found), found.confidence)
+        decided = work.decision is not None and work.request.n_clusters == "auto"
+        segments = work.request.dataset.image is not None
+        return n_clusters, work.decision.confidence if decided and not segments else None
 
     def _clusters(self, work, graph, spectrum, n_clusters):
         """Return the clusters of a graph, and the vote about them: those of the decision, if there

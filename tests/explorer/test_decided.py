@@ -103,6 +103,16 @@ def test_points_in_many_dimensions_are_shown_by_their_principal_components(
     assert "X = reduced(X)  # 50 principal components" in script
 
 
+def test_the_gap_of_many_clusters_is_among_the_eigenvalues(sessions):
+    rng = np.random.default_rng(0)
+    centers = np.stack(np.meshgrid(range(4), range(3)), axis=-1).reshape(-1, 1, 2)
+    X = (10.0 * centers + rng.normal(size=(12, 40, 2))).reshape(-1, 2)
+    state = sessions(datasets.Dataset(X)).state
+    for method in ("kde", "knn"):
+        assert state.outcome(method).n_clusters == 12
+        assert np.argmax(np.diff(state.outcome(method).spectrum.eigenvalues)) == 11
+
+
 def test_what_is_set_gives_one_graph_and_automatic_comes_back(sessions):
     session = sessions(datasets.Dataset(THREE))
     state = session.state

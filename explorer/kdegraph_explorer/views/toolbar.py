@@ -93,7 +93,7 @@ class Toolbar(Part):
         self.actions = {
             "undo": session.history.undo,
             "redo": session.history.redo,
-            "help": lambda: self.help.param.update(open=not self.help.open),
+            "help": self._toggle_help,
             "save": lambda: self._export(EXPORTS[0]),
             **actions,
         }
@@ -122,12 +122,12 @@ class Toolbar(Part):
     @cached_property
     def help(self):
         """Return the dialog with the help."""
-        return self._put(dialog("Help", "md", styled_text("help", help_text())))
+        return dialog("Help", "md", styled_text("help", help_text()))
 
     @cached_property
     def figure_dialog(self):
         """Return the dialog to save a figure."""
-        return self._put(FigureDialog(self._export))
+        return FigureDialog(self._export)
 
     @cached_property
     def _opener(self):
@@ -145,12 +145,19 @@ class Toolbar(Part):
             "Export → Session file writes one.",
             sizing_mode="stretch_width",
         )
-        return self._put(dialog("Open a session", "xs", words, file))
+        return dialog("Open a session", "xs", words, file)
 
-    def _put(self, made):
-        """Put a dialog into the page, when it is first used, and return it."""
-        put(self._unseen, [made], self.session)
-        return made
+    def _toggle_help(self):
+        self.help.open = not self.help.open
+        self._put(self.help)
+
+    def _put(self, opened):
+        """Put an open dialog into the page, unless it is there: the browser may not notice that a
+        dialog is opened while it builds it.
+        """
+        made = pn.panel(opened)
+        if made not in self._unseen.objects:
+            put(self._unseen, [made], self.session)
 
     def _connection(self):
         """Return the `Connection`, which knows whether the address restores what is shown."""
@@ -211,9 +218,11 @@ class Toolbar(Part):
         label = item["label"]
         if label == OPEN:
             self._opener.open = True
+            self._put(self._opener)
         elif label == SAVE_FIGURE:
             if self.state.shown is not None:
                 self.figure_dialog.open(self.state.shown.name)
+                self._put(self.figure_dialog)
         else:
             self._export(next(export for export in EXPORTS if export.label == label))
 
