@@ -65,7 +65,10 @@ class NeighborLayouts:
 
 
 def neighbor_graph_bytes(n, perplexities):
-    """Return the memory for making `neighbor_graph` of n points, at the largest of perplexities."""
+    """Return the memory for making `neighbor_graph` of n points, at the largest of perplexities.
+
+    Its sparse matrices took 77 to 85 bytes for each neighbor of a point.
+    """
     n_neighbors = (neighbors_needed(n, "moderate", perplexity) for perplexity in perplexities)
     return 85 * n * max(n_neighbors, default=0)
 
