@@ -9,6 +9,8 @@ from explorer_objects import part
 from kdegraph import datasets
 from kdegraph_explorer.exports import EXPORTS
 from kdegraph_explorer.views.keys import SHORTCUTS, help_text
+from kdegraph_explorer.views.later import put
+from kdegraph_explorer.views.toolbar import OPEN, SAVE_FIGURE
 
 
 @pytest.fixture
@@ -32,6 +34,22 @@ def test_every_key_does_something_and_is_explained(explorer):
     assert set(browser.keys.values()) <= set(explorer.layout.toolbar.actions)
     assert all(shortcut.sentence for shortcut in SHORTCUTS if shortcut.shown)
     assert all(shortcut.shown in help_text() for shortcut in SHORTCUTS)
+
+
+def test_dialogs_are_open_before_they_come_into_the_page_and_come_once(explorer, monkeypatch):
+    toolbar, came = explorer.layout.toolbar, []
+
+    def note(place, parts, session):
+        came.extend((part.title, part.open) for part in parts)
+        put(place, parts, session)
+
+    monkeypatch.setattr("kdegraph_explorer.views.toolbar.put", note)
+    for expected in (True, False, True):
+        press(explorer, "?")
+        assert toolbar.help.open == expected
+    for label in (OPEN, SAVE_FIGURE, OPEN, SAVE_FIGURE):
+        toolbar.choose({"label": label})
+    assert came == [("Help", True), ("Open a session", True), ("Save a figure", True)]
 
 
 def test_undo_and_redo_by_key(explorer):
