@@ -88,6 +88,23 @@ class Work(NamedTuple):
         """The name under which the stages are kept."""
         return "coarse" if self.coarse else self.method
 
+    @property
+    def decided(self):
+        """The decision; None where there is none, or the number of clusters is set."""
+        return self.decision if self.request.n_clusters == "auto" else None
+
+    @property
+    def n_clusters(self):
+        """The number of clusters that is known before the spectrum, or None: the requested one,
+        that of the decision and, for other graphs, that of the KDE graph, so that they can be
+        compared.
+        """
+        if self.decided is not None:
+            return self.decided.clusters.n_clusters
+        if self.request.n_clusters != "auto":
+            return self.request.n_clusters
+        return None if self.method in ("kde", "other") else self.reference.n_clusters
+
     def announce(self, stage, fraction):
         """Report how far a stage of this method is."""
         name = FIRST_LOOK if self.coarse else ALL_METHODS[self.method]
@@ -290,7 +307,7 @@ class Pipeline:
         """Return the spectrum of a graph; known eigenvalues are kept, even if fewer are needed."""
         name, request = (work.memory, "spectrum"), work.request
         wanted = N_EIGENVALUES if request.dataset.image is None else MOST_SEGMENTS + 1
-        if (n_clusters := self._given_number(work)) is not None:
+        if (n_clusters := work.n_clusters) is not None:
             wanted = max(wanted, n_clusters + 2)
         known = self._memory.get(name)
         if known is not None and known.key[0] == graph.key:
@@ -300,17 +317,6 @@ class Pipeline:
         solve = partial(solved, graph.value, wanted, n_counted, request, work.announce)
         return self._stage(name, (graph.key, wanted, request.seed), solve)
 
-    def _given_number(self, work):
-        """Return the number of clusters that is known before the spectrum, or None: the requested
-        one, that of the decision and, for other graphs, that of the KDE graph, so that they can be
-        compared.
-        """
-        if work.request.n_clusters != "auto":
-            return work.request.n_clusters
-        if work.decision is not None:
-            return work.decision.clusters.n_clusters
-        return None if work.method in ("kde", "other") else work.reference.n_clusters
-
     def _n_clusters(self, work, spectrum):
         """Return the number of clusters, and the confidence in an automatic one of a KDE graph.
 
@@ -318,20 +324,20 @@ class Pipeline:
         alone, as users see them; eigenvectors would seldom change the number, and take long. If all
         are zero, the number is as unknown as if there were no edges.
         """
-        if (n_clusters := self._given_number(work)) is None:
+        if (n_clusters := work.n_clusters) is None:
             found = suggest_n_clusters(spectrum.eigenvalues)
             all_zero = found == len(spectrum.eigenvalues)
             return (1, 0.0) if all_zero else (int(found), found.confidence)
-        decided = work.decision is not None and work.request.n_clusters == "auto"
-        segments = work.request.dataset.image is not None
-        return n_clusters, work.decision.confidence if decided and not segments else None
+        if work.decided is None or work.request.dataset.image is not None:
+            return n_clusters, None
+        return n_clusters, work.decided.confidence
 
     def _clusters(self, work, graph, spectrum, n_clusters):
         """Return the clusters of a graph, and the vote about them: those of the decision, if there
         is one, unless their number is set.
         """
-        if work.decision is not None and work.request.n_clusters == "auto":
-            return Kept(graph.key, work.decision.clusters, 0.0), work.decision.vote
+        if (decided := work.decided) is not None:
+            return Kept(graph.key, decided.clusters, 0.0), decided.vote
         find = partial(
             spectral_clustering,
             graph.value,

@@ -82,7 +82,8 @@ window.look = (() => {
     if (!idle) return "something is sent or drawn"
     const [, points, clusters] = status().match(/: ([0-9,]+) points?.*, ([0-9]+) clusters?/) ?? []
     // An error is said in place of the result, which stays.
-    const complete = bridge().said.includes("k-NN graph: ") || shown(".kg-error")
+    const stays = shown(".kg-error") && !(scores()["Edges"] ?? []).includes("–")
+    const complete = bridge().said.includes("k-NN graph: ") || stays
     if (clusters === undefined || status().includes("so far") || !complete)
       return "there is no complete result"
     if (!shown(".kg-kde-points")) return ""

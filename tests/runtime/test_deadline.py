@@ -95,14 +95,15 @@ for points, code in zip(sys.argv[1::2], sys.argv[2::2]):
         assert os.waitpid(child, 0)[1] == 0, code
         continue
     limit = 2**40
-    few = X[:2000] if "IMAGE" in points or "GRAPH" in points else eval(points)[:1000]
     if "GRAPH" in points:
         few, GRAPH = (
-            similarity_graph(Z, sigma=0.1, n_rounds=10, seed=0).adjacency for Z in (few, X)
+            similarity_graph(Z, sigma=0.1, n_rounds=10, seed=0).adjacency for Z in (X[:2000], X)
         )
-    if "IMAGE" in points:
+    elif "IMAGE" in points:
         IMAGE = (rng.random((700, 700, 3)) * 255).astype(np.uint8)
         few = IMAGE[:50, :50]
+    else:
+        few = eval(points)[:1000]
     call, X = eval("lambda X: " + code), eval(points)
     call(few)
     before = begin()
