@@ -16,6 +16,9 @@ from .columns import ColumnTable
 from .later import Later
 from .markup import AsWritten, Markup, styled_text
 
+# By default icons are black in the dark theme, too.
+SEEN_ICONS = {"& .MuiIconButton-root": {"color": "text.secondary"}}
+
 
 class FileButton(JSComponent):
     """Show a button that opens the browser's file dialog; a file can also be dropped on it.
@@ -105,8 +108,7 @@ def control(parameterized, name, hint=None, receive=None, take=None):
             parameter,
             margin=(6, 8, 0, 0),
             width=112,
-            # By default the icons are black in the dark theme, too.
-            sx={"& .MuiIconButton-root": {"color": "text.secondary"}},
+            sx=SEEN_ICONS,
             **{**common, "sizing_mode": None},
         )
     if isinstance(parameter, param.Integer):
@@ -195,6 +197,7 @@ def dialog(title, width, *content):
         width_option=width,
         show_close_button=True,
         close_on_click=True,
+        sx=SEEN_ICONS,
     )
 
 
