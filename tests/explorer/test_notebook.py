@@ -21,9 +21,10 @@ from kdegraph import datasets
 from kdegraph.runtime.jit import COMPILING
 from kdegraph_explorer import Explorer
 from kdegraph_explorer.jobs import Mailbox
-from kdegraph_explorer.patches.jupyter_bokeh import live_model
+from kdegraph_explorer.patches.jupyter_bokeh import live_model, scripts
 from kdegraph_explorer.views.browser import Browser
 from nbclient import NotebookClient
+from panel.models.esm import ReactComponent
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -106,6 +107,21 @@ def test_a_page_that_is_loaded_again_gets_what_is_there_now():
     (document,) = bundle["docs_json"].values()
     values = [root["attributes"]["data"]["attributes"]["value"] for root in document["roots"]]
     assert values == [7]
+
+
+def test_a_page_that_is_loaded_again_gets_the_code_of_widgets_once():
+    explorer = Explorer(datasets.make("moons", n=60, seed=0), **SMALL)
+    place = explorer.__panel__()
+    widget = live_model(place, explorer.session.mailbox.post)
+    place[0].beats += 1
+    explorer.session.mailbox.drain()
+    components = widget._model.select({"type": ReactComponent})
+    codes = [json.dumps(one.bundle) for one in components if one.class_name == "IntSlider"]
+    assert codes
+    assert all(code in scripts() for code in codes)
+    # JupyterLab waits for 4 s for the states of all widgets.
+    assert len(widget.get_state()["render_bundle"]) < 4_000_000  # bytes
+    explorer.close()
 
 
 def test_no_place_of_an_explorer_in_a_notebook_asks_for_style_sheets():

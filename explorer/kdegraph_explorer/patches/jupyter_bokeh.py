@@ -14,7 +14,7 @@ from jupyter_bokeh.widgets import BokehModel
 from panel.io.resources import Resources, bundle_resources, set_resource_mode
 from traitlets import Dict
 
-from .panel import inline_styles
+from .panel import HAS_WIDGETS, prepare_for_notebook, widgets_code
 
 
 class PresentBokehModel(BokehModel):
@@ -32,10 +32,10 @@ class PresentBokehModel(BokehModel):
 def widget_of(viewable, post):
     """Make a Jupyter widget that shows a Panel object: an `ipywidgets.Output`.
 
-    It first runs the scripts that the object needs, 3 MB. Its content is not saved with a notebook.
-    Panel's own way into a notebook waits seconds between two messages of a page in JupyterLab;
-    those of a widget arrive at once. ``post(callback)`` runs a callback on the thread of the
-    object; see `Mailbox.post`.
+    It first runs the scripts that the object needs, 4.5 MB. Its content is not saved with a
+    notebook. Panel's own way into a notebook waits seconds between two messages of a page in
+    JupyterLab; those of a widget arrive at once. ``post(callback)`` runs a callback on the thread
+    of the object; see `Mailbox.post`.
     """
     model = live_model(viewable, post)
     view = {"version_major": 2, "version_minor": 0, "model_id": model.model_id}
@@ -55,7 +55,8 @@ def live_model(viewable, post):
     """
     document = Document()
     root = viewable.get_root(document)
-    inline_styles(root)
+    root.tags = [HAS_WIDGETS]
+    prepare_for_notebook(root)
     model = PresentBokehModel(root)
 
     # The widget has put the model into another document. Panel sends messages for components, such
@@ -79,11 +80,12 @@ def _displayed(data):
 
 @cache
 def scripts():
-    """Return the scripts of Bokeh and Panel as one script, which a page runs once."""
+    """Return the code of Bokeh, Panel and all widgets as one script, which a page runs once."""
     with set_resource_mode("inline"):
         resources = Resources.from_bokeh(INLINE, notebook=True)
         bundle = bundle_resources(None, resources, notebook=True, enable_mathjax=False)
     parts = "\n".join(
-        f"(function(Bokeh) {{\n{part}\n}}).call(window, window.Bokeh);" for part in bundle.js_raw
+        f"(function(Bokeh) {{\n{part}\n}}).call(window, window.Bokeh);"
+        for part in [*bundle.js_raw, widgets_code()]
     )
     return f"if (!window.kdegraph_scripts) {{\n{parts}\nwindow.kdegraph_scripts = true;\n}}"

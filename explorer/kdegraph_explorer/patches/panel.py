@@ -1,12 +1,18 @@
 """Change what Panel (written for 1.9) does where it offers no public way."""
 
+import json
 import sys
 from contextlib import ExitStack, contextmanager, nullcontext
 
 import panel as pn
+import panel_material_ui as pmui
+from bokeh.document import Document
 from bokeh.models import UIElement
 from panel.io.notebook import patch_inline_stylesheets
+from panel.models.esm import ReactComponent
 from panel.reactive import Syncable
+
+HAS_WIDGETS = "kg-has-widgets"  # tag of a root in a page that has run `widgets_code`
 
 
 def quietly():
@@ -69,7 +75,7 @@ def growing(viewable):
         for document in documents:
             if document.session_context is None:
                 for root in document.roots:
-                    inline_styles(root)
+                    prepare_for_notebook(root)
 
 
 @contextmanager
@@ -87,8 +93,24 @@ def _held(document):
         document.unhold()
 
 
-def inline_styles(root):
-    """Replace links to style sheets on the network by their text in the installed packages."""
+def prepare_for_notebook(root):
+    """Have what a notebook shows bring its style sheets, which would come from the network.
+
+    Widgets of a root with the tag `HAS_WIDGETS` bring no code of their own; see `widgets_code`.
+    """
     for model in root.references():
         if isinstance(model, UIElement):
             patch_inline_stylesheets(model)
+        if HAS_WIDGETS in root.tags and isinstance(model, ReactComponent):
+            model.esm = ""
+
+
+def widgets_code():
+    """Return a script that gives a page the code of all widgets, 1.5 MB.
+
+    Without this, each of the 25 widgets of an explorer brings all of it, and a page that is loaded
+    again needs the 4 s for it after which JupyterLab says "model not found".
+    """
+    widget = pmui.Button().get_root(Document())
+    code = json.dumps({"bundle": widget.bundle, "esm": widget.esm, "class_name": "Button"})
+    return f'new Bokeh.Models["{widget.__qualified_model__}"]({code});'
