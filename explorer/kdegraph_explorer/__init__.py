@@ -2,7 +2,7 @@
 
 import panel as pn
 
-from .patches.panel import lock_events, quietly
+from .patches.panel import lock_events, quietly, send_all
 
 # Everything that a notebook needs is put into the page itself, and nothing comes from the network.
 with quietly():
@@ -13,5 +13,6 @@ from .drawing.elements import elements
 from .explorer import Explorer
 
 lock_events()
+send_all()
 
 __all__ = ["Explorer", "elements"]

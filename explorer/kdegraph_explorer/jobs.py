@@ -27,6 +27,9 @@ class Mailbox:
     On a server the callbacks run as next-tick callbacks of the document (under its lock), in a
     notebook on the kernel's event loop, and in a plain script whenever `drain` is called, as
     `Latest.wait` does.
+
+    No other thread touches the document, not even to add such a callback: meanwhile, Bokeh would
+    take it for the present document of the session that the owner of the event loop works on.
     """
 
     def __init__(self, document=lambda: None):
@@ -41,10 +44,14 @@ class Mailbox:
     def post(self, callback):
         """Have `callback()` run on the session's thread, soon and in order."""
         self._queue.append(callback)
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._wake)
+
+    def _wake(self):
         if document := self._served():
             document.add_next_tick_callback(self.drain)
-        elif self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self.drain)
+        else:
+            self.drain()
 
     def drain(self):
         """Run what was posted. Call it on the session's thread only."""

@@ -5,6 +5,7 @@ delivered off the session's thread.
 import asyncio
 import threading
 import time
+from contextlib import nullcontext
 
 import pytest
 from explorer_actions import until
@@ -163,3 +164,24 @@ def test_on_an_event_loop_nobody_has_to_drain():
     recorder = asyncio.run(session())
     assert recorder.delivered == [("a", "result of a")]
     assert recorder.threads == {threading.current_thread()}
+
+
+def test_only_the_thread_of_the_event_loop_touches_the_document(monkeypatch):
+    monkeypatch.setattr(Mailbox, "held", lambda mailbox: nullcontext())
+    threads = []
+
+    class Served:
+        session_context = True
+
+        def add_next_tick_callback(self, callback):
+            threads.append(threading.current_thread())
+            asyncio.get_running_loop().call_soon(callback)
+
+    async def session():
+        served, arrived = Served(), asyncio.Event()
+        mailbox = Mailbox(document=lambda: served)
+        await asyncio.to_thread(mailbox.post, arrived.set)
+        await asyncio.wait_for(arrived.wait(), PATIENCE)
+
+    asyncio.run(session())
+    assert threads == [threading.current_thread()]

@@ -8,11 +8,13 @@ import threading
 import time
 import urllib.request
 from contextlib import ExitStack, contextmanager
+from types import SimpleNamespace
 from unittest import mock
 from urllib.parse import urlsplit
 
 import panel as pn
 import pytest
+from bokeh.document import Document
 from bokeh.server.connection import ServerConnection
 from bokeh.util.token import get_session_id
 from explorer_actions import PATIENCE
@@ -22,6 +24,7 @@ from kdegraph_explorer.serving import servers, spare
 from kdegraph_explorer.serving.access import Access
 from kdegraph_explorer.serving.log import is_of_client
 from kdegraph_explorer.serving.servers import LOCAL
+from panel.io import document as messages
 from tornado.websocket import WebSocketClosedError
 
 SOON = 0.5  # seconds
@@ -185,6 +188,31 @@ def test_a_session_is_ready_for_the_next_page_without_choices():
         tokens += [load(port, "/kdegraph/"), load(port, "/kdegraph/")]
         assert next_is_made()  # for the second one
     assert len(set(map(get_session_id, tokens))) == len(tokens)
+
+
+def test_a_message_that_comes_while_another_is_sent_is_sent_in_its_turn(monkeypatch):
+    sent, arrived = [], []
+    connection = mock.Mock(_socket=SimpleNamespace())
+    connection.protocol.create = lambda kind, events: events
+
+    def write(connection, msg):
+        sent.append(msg)
+        arrived.append(asyncio.get_running_loop().create_future())
+        return arrived[-1:]
+
+    async def send():
+        page = Document()
+        messages.schedule_write_events(page, [connection], ["a"])
+        await asyncio.sleep(0)
+        assert sent == [["a"]]
+        arrived[0].set_result(None)  # the first one ends before the second has its turn
+        messages.schedule_write_events(page, [connection], ["b"])
+        while len(asyncio.all_tasks()) > 1 and len(arrived) < 2:
+            await asyncio.sleep(0)
+        assert sent == [["a"], ["b"]]
+
+    monkeypatch.setitem(messages.extra_socket_handlers, SimpleNamespace, write)
+    asyncio.run(send())
 
 
 @pytest.mark.usefixtures("port")

@@ -228,6 +228,7 @@ PRIVATE_NAMES = {
     ),
     "_debounce": ({"patches/panel.py"}, "No parameter turns off the wait for further events."),
     "_event_coroutine": ({"patches/panel.py"}, "Panel processes it without the document's lock."),
+    "_dispatch_msgs": ({"patches/panel.py"}, "Panel may forget messages that come meanwhile."),
     "_models": ({"patches/panel.py"}, "No public name gives the documents of a layout."),
     "_views": ({"patches/panel.py"}, "Panel has no way to release the page of an ended session."),
     "_tornado": ({"patches/bokeh.py"}, "Bokeh names the application of a server in no other way."),

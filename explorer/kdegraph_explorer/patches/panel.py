@@ -8,6 +8,7 @@ import panel as pn
 import panel_material_ui as pmui
 from bokeh.document import Document
 from bokeh.models import UIElement
+from panel.io import document as messages
 from panel.io.notebook import patch_inline_stylesheets
 from panel.models.esm import ReactComponent
 from panel.reactive import Syncable
@@ -37,6 +38,23 @@ def lock_events():
     without the lock, the event is lost.
     """
     Syncable._event_coroutine = pn.io.with_lock(Syncable._event_coroutine)
+
+
+def send_all():
+    """Have Panel send also the messages that come while it waits until others are sent.
+
+    Without this, such a message may wait for the next change. Meanwhile the page says that
+    something is computed, and later an older state may replace a newer one.
+    """
+    dispatch = messages._dispatch_msgs
+
+    async def dispatch_all(document):
+        await dispatch(document)
+        while document in messages._WRITE_MSGS and document not in messages._WRITE_BLOCK:
+            messages._WRITE_BLOCK[document] = True
+            await dispatch(document)
+
+    messages._dispatch_msgs = dispatch_all
 
 
 def at_once(widget):
