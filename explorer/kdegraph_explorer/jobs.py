@@ -46,6 +46,8 @@ class Mailbox:
         self._queue.append(callback)
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._wake)
+        elif self._served():  # by a server of this program, which began later than the session
+            self._wake()
 
     def _wake(self):
         if document := self._served():
