@@ -229,6 +229,8 @@ PRIVATE_NAMES = {
     "_debounce": ({"patches/panel.py"}, "No parameter turns off the wait for further events."),
     "_event_coroutine": ({"patches/panel.py"}, "Panel processes it without the document's lock."),
     "_dispatch_msgs": ({"patches/panel.py"}, "Panel may forget messages that come meanwhile."),
+    "_WRITE_MSGS": ({"patches/panel.py"}, "See `_dispatch_msgs`."),
+    "_WRITE_BLOCK": ({"patches/panel.py"}, "See `_dispatch_msgs`."),
     "_models": ({"patches/panel.py"}, "No public name gives the documents of a layout."),
     "_views": ({"patches/panel.py"}, "Panel has no way to release the page of an ended session."),
     "_tornado": ({"patches/bokeh.py"}, "Bokeh names the application of a server in no other way."),
@@ -251,7 +253,7 @@ def private_names(module, tree):
     """
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and ast.unparse(node.value) not in ("self", "super()"):
-            if re.fullmatch(r"_[a-z]\w*", node.attr):
+            if re.fullmatch(r"_[a-zA-Z]\w*", node.attr):
                 yield node.attr
         elif isinstance(node, ast.ClassDef):
             yield from names_in(ast.unparse(node)) & names_of_bases(getattr(module, node.name))
