@@ -28,8 +28,8 @@ class Mailbox:
     notebook on the kernel's event loop, and in a plain script whenever `drain` is called, as
     `Latest.wait` does.
 
-    No other thread touches the document, not even to add such a callback: meanwhile, Bokeh would
-    take it for the present document of the session that the owner of the event loop works on.
+    Other threads leave that to the event loop on which this object was made: while one adds such a
+    callback, Bokeh would take its document for that of the session that the loop works on.
     """
 
     def __init__(self, document=lambda: None):
@@ -46,7 +46,7 @@ class Mailbox:
         self._queue.append(callback)
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._wake)
-        elif self._served():  # by a server of this program, which began later than the session
+        elif self._served():  # by a server that the program has started after making this object
             self._wake()
 
     def _wake(self):

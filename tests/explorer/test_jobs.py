@@ -166,22 +166,42 @@ def test_on_an_event_loop_nobody_has_to_drain():
     assert recorder.threads == {threading.current_thread()}
 
 
-def test_only_the_thread_of_the_event_loop_touches_the_document(monkeypatch):
+class Served:
+    """A document on a server, which notes the threads that add callbacks, and runs these soon."""
+
+    session_context = True
+
+    def __init__(self):
+        self.threads = []
+
+    def add_next_tick_callback(self, callback):
+        self.threads.append(threading.current_thread())
+        asyncio.get_running_loop().call_soon(callback)
+
+
+@pytest.fixture
+def served(monkeypatch):
+    """A document on a server that takes changes as they come."""
     monkeypatch.setattr(Mailbox, "held", lambda mailbox: nullcontext())
-    threads = []
+    return Served()
 
-    class Served:
-        session_context = True
 
-        def add_next_tick_callback(self, callback):
-            threads.append(threading.current_thread())
-            asyncio.get_running_loop().call_soon(callback)
-
+def test_only_the_thread_of_the_event_loop_touches_the_document(served):
     async def session():
-        served, arrived = Served(), asyncio.Event()
-        mailbox = Mailbox(document=lambda: served)
+        arrived, mailbox = asyncio.Event(), Mailbox(document=lambda: served)
         await asyncio.to_thread(mailbox.post, arrived.set)
         await asyncio.wait_for(arrived.wait(), PATIENCE)
 
     asyncio.run(session())
-    assert threads == [threading.current_thread()]
+    assert served.threads == [threading.current_thread()]
+
+
+def test_a_session_that_is_older_than_its_server_gets_its_results(served):
+    mailbox = Mailbox(document=lambda: served)  # without an event loop
+
+    async def serve():
+        arrived = asyncio.Event()
+        mailbox.post(arrived.set)
+        await asyncio.wait_for(arrived.wait(), PATIENCE)
+
+    asyncio.run(serve())

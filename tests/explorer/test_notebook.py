@@ -14,7 +14,8 @@ import nbformat
 import panel as pn
 import panel_material_ui as pmui
 import pytest
-from bokeh.models import ImportedStyleSheet, UIElement
+from bokeh.model import DataModel
+from bokeh.models import Column, ImportedStyleSheet, UIElement
 from bokeh.util.token import get_token_payload
 from explorer_actions import PATIENCE
 from kdegraph import datasets
@@ -22,6 +23,7 @@ from kdegraph.runtime.jit import COMPILING
 from kdegraph_explorer import Explorer
 from kdegraph_explorer.jobs import Mailbox
 from kdegraph_explorer.patches.jupyter_bokeh import live_model, scripts
+from kdegraph_explorer.patches.panel import HAS_WIDGETS, prepare_for_notebook
 from kdegraph_explorer.views.browser import Browser
 from nbclient import NotebookClient
 from panel.models.esm import ReactComponent
@@ -122,6 +124,18 @@ def test_a_page_that_is_loaded_again_gets_the_code_of_widgets_once():
     # JupyterLab waits for 4 s for the states of all widgets.
     assert len(widget.get_state()["render_bundle"]) < 4_000_000  # bytes
     explorer.close()
+
+
+def test_code_that_the_page_does_not_have_stays_with_its_component():
+    own, linked, widget = (
+        ReactComponent(bundle=bundle, esm="code", data=DataModel())
+        for bundle in (None, "url", "abc")
+    )
+    prepare_for_notebook(Column(children=[own, linked, widget], tags=[HAS_WIDGETS]))
+    assert [own.esm, linked.esm, widget.esm] == ["code", "code", ""]
+    widget.esm = "code"
+    prepare_for_notebook(Column(children=[widget]))  # a page without the code of widgets
+    assert widget.esm == "code"
 
 
 def test_no_place_of_an_explorer_in_a_notebook_asks_for_style_sheets():

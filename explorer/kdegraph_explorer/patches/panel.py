@@ -116,10 +116,12 @@ def prepare_for_notebook(root):
 
     Widgets of a root with the tag `HAS_WIDGETS` bring no code of their own; see `widgets_code`.
     """
+    has_widgets = HAS_WIDGETS in root.tags
     for model in root.references():
         if isinstance(model, UIElement):
             patch_inline_stylesheets(model)
-        if HAS_WIDGETS in root.tags and isinstance(model, ReactComponent):
+        is_widget = isinstance(model, ReactComponent) and model.bundle not in (None, "url")
+        if has_widgets and is_widget:
             model.esm = ""
 
 
