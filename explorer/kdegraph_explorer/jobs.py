@@ -36,6 +36,7 @@ class Mailbox:
         self._document, self.pushes = document, []
         self._created_in = pn.state.curdoc
         self._queue = deque()
+        self._paused = False
         try:
             self._loop = asyncio.get_running_loop()
         except RuntimeError:
@@ -50,6 +51,8 @@ class Mailbox:
             self._wake()
 
     def _wake(self):
+        if self._paused:
+            return
         if document := self._served():
             document.add_next_tick_callback(self.drain)
         else:
@@ -65,6 +68,16 @@ class Mailbox:
         if self._served() is None:
             for push in self.pushes:
                 push()
+
+    def pause(self):
+        """Keep what is posted from now on until `resume` or `drain`."""
+        self._paused = True
+
+    def resume(self):
+        """End a pause, and have what was posted in it run soon."""
+        if self._paused:
+            self._paused = False
+            self._wake()
 
     def held(self):
         """Collect changes within this context, and send them to the browser in one message.

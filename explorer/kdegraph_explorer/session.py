@@ -386,6 +386,8 @@ class Session:
     def _notify(self):
         with self._news:
             self._news.notify_all()
+        if any(job.closed for job in self.jobs):
+            return  # the session ends, and its page is no more
         if threading.get_ident() == self._own_thread:
             self._update_busy()
         else:

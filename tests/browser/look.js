@@ -111,7 +111,9 @@ window.look = (() => {
     const end = performance.now() + patience
     let last = null
     while (true) {
-      const wanting = await answered(patience) ? missing(notebook) : "the session does not answer"
+      const wanting = document.body.inert
+        ? "the page takes no input yet"
+        : await answered(patience) ? missing(notebook) : "the session does not answer"
       const now = wanting || seen()
       if (!wanting && now === last) break
       last = now

@@ -1,9 +1,12 @@
 """The page that a visitor sees first."""
 
 import io
+import sys
+import time
 
 import numpy as np
-from browser.pages import SIZE
+from browser.explorer_page import ExplorerPage
+from browser.pages import PATIENCE, SIZE
 from browser.saving import wait_for_address
 from kdegraph_explorer.assets import style_sheet
 from PIL import Image, ImageFilter
@@ -41,6 +44,40 @@ def test_the_first_page_comes_where_its_places_are_and_proves_the_point(
     phone.page.wait_for_function("() => look.painted()")
     give_looks(before, phone, "dark", PHONE)
     check_pictures(before, phone.page, ["kde", "knn"])
+
+
+# The explorer, whose next page is ready half a second after another one.
+SOON = """
+import sys
+from kdegraph.cli import main
+from kdegraph_explorer.serving import spare
+
+spare.QUIET = 0.5
+main(sys.argv[1:])
+"""
+# Whether the result is on the screen before the page takes input.
+EARLY = """window.early = false
+setInterval(() => {
+  if (document.body?.inert && !document.getElementById("loader").checkVisibility())
+    early ||= look.status().includes("2 clusters")
+}, 10)"""
+
+
+def test_a_page_that_is_ready_comes_with_its_result(serve, new_page):
+    command = [sys.executable, "-c", SOON, "explore", "--no-browser", "--port", "{port}"]
+    address, _ = serve(command)
+    end = time.monotonic() + PATIENCE / 1000
+    early = False
+    while not early:
+        assert time.monotonic() < end
+        page = ExplorerPage(new_page())
+        page.page.add_init_script(EARLY)
+        page.open(address)
+        early = page.page.evaluate("() => early")
+    wait_for_address(page, "clumps")
+    assert page.page.locator("#kg-first-plots").count() == 0
+    page.change(lambda: page.set_slider("Clusters k", 1))
+    assert "3 clusters" in page.status()
 
 
 def give_looks(before, page, theme, size):

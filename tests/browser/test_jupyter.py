@@ -251,7 +251,7 @@ def check_the_picture_outlives_its_kernel(page, open_notebook, folder, lab, tmp_
     assert path.stat().st_size < MAX_SAVED
     load(page, lab + JUPYTERLAB.format("short.ipynb"))  # the kernel lives
     page.locator(".kg-status").filter(has_text="4 clusters").wait_for()
-    assert not page.locator(SHOWN_PICTURE).count()
+    explorer.until(lambda: not page.locator(SHOWN_PICTURE).count(), "both pictures have gone")
     shutil.copy(path, folder / "copy.ipynb")  # has a kernel of its own, without an explorer
     copy = open_notebook("copy.ipynb", ignore=(*THEIR_OWN, "widget model not found"))
     copy.locator(SHOWN_PICTURE).first.wait_for()

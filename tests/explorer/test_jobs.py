@@ -196,6 +196,35 @@ def test_only_the_thread_of_the_event_loop_touches_the_document(served):
     assert served.threads == [threading.current_thread()]
 
 
+def test_what_is_posted_in_a_pause_runs_after_it(served):
+    async def session():
+        ran, mailbox = [], Mailbox(document=lambda: served)
+        mailbox.pause()
+        for number in range(3):
+            await asyncio.to_thread(mailbox.post, lambda number=number: ran.append(number))
+        await turns()
+        assert ran == []
+        mailbox.resume()
+        await turns()
+        assert ran == [0, 1, 2]
+
+    asyncio.run(session())
+
+
+async def turns():
+    """Give the event loop all turns that it needs for what was posted."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+def test_who_waits_for_work_gets_its_result_in_a_pause():
+    recorder = Recorder()
+    recorder.mailbox.pause()
+    recorder.job.request(1)
+    recorder.job.wait(PATIENCE)
+    assert recorder.delivered == [(1, "result of 1")]
+
+
 def test_a_session_that_is_older_than_its_server_gets_its_results(served):
     mailbox = Mailbox(document=lambda: served)  # without an event loop
 

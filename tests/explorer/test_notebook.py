@@ -15,7 +15,7 @@ import panel as pn
 import panel_material_ui as pmui
 import pytest
 from bokeh.model import DataModel
-from bokeh.models import Column, ImportedStyleSheet, UIElement
+from bokeh.models import Column, ImportedStyleSheet, InlineStyleSheet, UIElement
 from bokeh.util.token import get_token_payload
 from explorer_actions import PATIENCE
 from kdegraph import datasets
@@ -111,7 +111,21 @@ def test_a_page_that_is_loaded_again_gets_what_is_there_now():
     assert values == [7]
 
 
-def test_a_page_that_is_loaded_again_gets_the_code_of_widgets_once():
+def test_what_is_sent_is_made_once_in_a_turn_of_the_event_loop():
+    async def ask():
+        slider = pmui.IntSlider(value=1, start=0, end=10)
+        widget = live_model(slider, Mailbox().post)
+        texts = [widget.get_state()["render_bundle"] for _ in "12"]
+        slider.value = 7
+        await asyncio.sleep(0)
+        return [*texts, widget.get_state()["render_bundle"]]
+
+    first, second, later = asyncio.run(ask())
+    assert first is second
+    assert ['"value":7' in text for text in (first, later)] == [False, True]
+
+
+def test_a_page_that_is_loaded_again_gets_code_and_style_sheets_once():
     explorer = Explorer(datasets.make("moons", n=60, seed=0), **SMALL)
     place = explorer.__panel__()
     widget = live_model(place, explorer.session.mailbox.post)
@@ -121,8 +135,11 @@ def test_a_page_that_is_loaded_again_gets_the_code_of_widgets_once():
     codes = [json.dumps(one.bundle) for one in components if one.class_name == "IntSlider"]
     assert codes
     assert all(code in scripts() for code in codes)
-    # JupyterLab waits for 4 s for the states of all widgets.
-    assert len(widget.get_state()["render_bundle"]) < 4_000_000  # bytes
+    sheets = {id(sheet): sheet.css for sheet in widget._model.select({"type": InlineStyleSheet})}
+    assert sheets
+    assert len(set(sheets.values())) == len(sheets)
+    # JupyterLab waits for 2 s until it says that there is no such widget.
+    assert len(widget.get_state()["render_bundle"]) < 1_500_000  # bytes
     explorer.close()
 
 

@@ -19,10 +19,12 @@ from bokeh.server.connection import ServerConnection
 from bokeh.util.token import get_session_id
 from explorer_actions import PATIENCE
 from explorer_servers import Served
+from kdegraph_explorer.app import create_app
 from kdegraph_explorer.patches.bokeh import application_of
 from kdegraph_explorer.serving import servers, spare
 from kdegraph_explorer.serving.access import Access
 from kdegraph_explorer.serving.log import is_of_client
+from kdegraph_explorer.serving.page import ServedPage
 from kdegraph_explorer.serving.servers import LOCAL
 from panel.io import document as messages
 from tornado.websocket import WebSocketClosedError
@@ -188,6 +190,62 @@ def test_a_session_is_ready_for_the_next_page_without_choices():
         tokens += [load(port, "/kdegraph/"), load(port, "/kdegraph/")]
         assert next_is_made()  # for the second one
     assert len(set(map(get_session_id, tokens))) == len(tokens)
+
+
+PULL = ('{"msgid": "1", "msgtype": "PULL-DOC-REQ"}', "{}", "{}")  # asks for a page's document
+
+
+@contextmanager
+def serving_the_explorer():
+    """The port of a server of the explorer that keeps a page ready."""
+    with serving(
+        lambda: create_app(checked=True),
+        lambda server: spare.keep_spare(application_of(server)),
+    ) as port:
+        yield port
+
+
+def test_a_page_that_is_ready_has_its_result_and_gets_no_other_while_it_is_built():
+    with serving_the_explorer() as port:
+        wait_until(lambda: any(map(has_result, ServedPage.made.values())))
+        token = load(port, "/")
+        page, posted = ServedPage.made[get_session_id(token)], threading.Event()
+        assert has_result(page)
+        with connection(port, handshake_of(token)) as client:
+            read_until(client, b'"ACK"')
+            page.session.mailbox.post(posted.set)
+            client.sendall(b"".join(map(frame, PULL)))
+            read_until(client, b"2,000 points in 2 dimensions, 2 clusters")
+            assert not posted.is_set()
+
+
+def has_result(page):
+    return page.session.state.outcome("kde") is not None and not page.session.state.busy
+
+
+def wait_until(true):
+    end = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("name", ["points", "points_in_all"])
+def test_where_points_are_limited_a_page_that_is_ready_takes_none(name, limit, monkeypatch):
+    limit(**{name: 1000})
+    begin, pages = ServedPage.begin_ahead, []
+    monkeypatch.setattr(ServedPage, "begin_ahead", lambda page: pages.append((page, begin(page))))
+    with serving_the_explorer():
+        wait_until(lambda: pages)
+        assert not any(job.busy for job in pages[0][0].session.jobs)
+
+
+def test_a_page_that_is_being_built_is_not_begun_ahead():
+    with serving_the_explorer() as port:
+        page = ServedPage.made[get_session_id(load(port, "/?data.n=50"))]
+        page.expect()
+        page.begin_ahead()
+        assert not any(job.busy for job in page.session.jobs)
 
 
 def test_a_message_that_comes_while_another_is_sent_is_sent_in_its_turn(monkeypatch):

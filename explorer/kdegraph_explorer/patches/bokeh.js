@@ -37,9 +37,22 @@ function draw_without_styles({VisualProperties}) {
   VisualProperties.prototype._get_css_value = () => ""
 }
 
+// Bokeh also asks the browser for the size of a plot's font before it measures a text, for some
+// hundred texts of a page. With this script, it does so once for each plot and frame.
+function ask_for_size_once_per_frame({PlotView}) {
+  const {get} = Object.getOwnPropertyDescriptor(PlotView.prototype, "base_font_size")
+  const sizes = new Map()  // of plots
+  Object.defineProperty(PlotView.prototype, "base_font_size", {get() {
+    if (sizes.size === 0) requestAnimationFrame(() => sizes.clear())
+    if (!sizes.has(this)) sizes.set(this, get.call(this))
+    return sizes.get(this)
+  }})
+}
+
 try {
   lay_out_once_per_frame(Bokeh.loader["models/layouts/layout_dom"])
   draw_without_styles(Bokeh.loader["core/visuals/visual"])
+  ask_for_size_once_per_frame(Bokeh.loader["models/plots/plot_canvas"])
 } catch (error) {
   console.warn("This version of Bokeh builds and draws the page more slowly:", error)
 }

@@ -3,6 +3,8 @@
 No widget uses the network. This module needs `ipywidgets` and `jupyter_bokeh`.
 """
 
+import asyncio
+from contextlib import suppress
 from functools import cache, partial
 
 from bokeh.core.json_encoder import serialize_json
@@ -23,10 +25,22 @@ class PresentBokehModel(BokehModel):
     Without this, a page that is loaded again shows the model as it was when the widget was made.
     """
 
-    render_bundle = Dict().tag(
-        sync=True,
-        to_json=lambda bundle, widget: serialize_json(widget._model_to_traits(widget._model)),
-    )
+    render_bundle = Dict().tag(sync=True, to_json=lambda bundle, widget: present_state(widget))
+    made = None  # the state in this turn of the event loop, if it has been asked for
+
+
+def present_state(widget):
+    """Return the state of a `PresentBokehModel` as JSON.
+
+    This takes .4 s for an explorer, and ipywidgets asks twice before it answers a page.
+    """
+    if widget.made is not None:
+        return widget.made
+    state = serialize_json(widget._model_to_traits(widget._model))
+    with suppress(RuntimeError):  # outside an event loop
+        asyncio.get_running_loop().call_soon(setattr, widget, "made", None)
+        widget.made = state
+    return state
 
 
 def widget_of(viewable, post):

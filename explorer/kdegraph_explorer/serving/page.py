@@ -5,8 +5,10 @@ The text of files and addresses never becomes HTML (see `views.markup`). If it d
 would run.
 """
 
+import re
 import secrets
-from weakref import WeakMethod
+from typing import ClassVar
+from weakref import WeakMethod, WeakValueDictionary
 
 import panel as pn
 import panel_material_ui as pmui
@@ -16,8 +18,9 @@ from panel.util import edit_readonly
 from panel_material_ui.base import BASE_TEMPLATE
 
 from .. import process
-from ..address import AddressBar
+from ..address import AddressBar, is_first_page
 from ..assets import SIZES, STATIC, style_sheet, template
+from ..limits import limits
 from ..patches.bokeh import FEWER_STEPS
 from ..sources.generators import Generators
 
@@ -39,6 +42,9 @@ DIRECTIVES = {
 TEMPLATE = """
 {%- extends base %}
 {%- block inner_head %}
+    {%- for address in addresses(bokeh_js) %}
+    <link rel="preload" as="script" href="{{ address }}">
+    {%- endfor %}
     <meta http-equiv="Content-Security-Policy" content="{{ policy }}">
     {%- filter replace("<script", tag) %}{{ super() }}{% endfilter %}
 {%- endblock %}
@@ -80,6 +86,7 @@ def page_template(plots):
     nonce = secrets.token_urlsafe(16)
     policy = "; ".join(f"{name} {sources}" for name, sources in DIRECTIVES.items())
     values = {
+        "addresses": re.compile(r'(?<=src=")[^"]+').findall,
         "base": BASE_TEMPLATE,
         "policy": policy.format(nonce=nonce),
         "tag": f'<script nonce="{nonce}"',
@@ -146,26 +153,52 @@ def query_of_page():
 
 
 class ServedPage:
-    """Start a session when the browser has built the page, and close it with the page."""
+    """Start a session when the browser has built the page, and close it with the page.
+
+    The session of a page that nobody has asked for yet may start before; see `begin_ahead`.
+    """
+
+    made: ClassVar = WeakValueDictionary()  # the identifier of a server's session to its page
 
     def __init__(self, session, browser):
-        self._session, self._browser = session, browser
+        self.session, self._browser = session, browser
+        self._begun = self._asked_for = False
+        self.made[pn.state.curdoc.session_context.id] = self
         session.sources[Generators.key].shared = True
         pn.state.on_session_destroyed(lambda context: self._end())
         # The server has nothing else to do while the browser builds the page.
         pn.state.curdoc.add_next_tick_callback(process.import_libraries)
         # Panel keeps callbacks that wait for a page, even if it never appears.
-        begin = WeakMethod(self._begin)
+        show = WeakMethod(self._show)
         # What is sent before the browser has built the page would be lost.
-        pn.state.onload(lambda: begin()())
+        pn.state.onload(lambda: show()())
 
-    def _begin(self):
-        """Start, now that the browser has built the page."""
+    def begin_ahead(self):
+        """Start the session before anyone asks for the page, if all begin with the same data.
+
+        Call it on the session's thread. The page then comes with its first result.
+        """
+        first = is_first_page(self.session, "") and limits().points_in_all is None
+        if first and not self._asked_for:
+            self._begin("")
+
+    def expect(self):
+        """Keep results back until the browser has built the page, which it begins now."""
+        self._asked_for = True
+        self.session.mailbox.pause()
+
+    def _show(self):
+        """Accept input, now that the browser has built the page."""
         self._browser.built = True
-        bar = AddressBar(self._session, self._browser)
-        bar.begin(query_of_page())
+        self.session.mailbox.resume()
+        if not self._begun:
+            self._begin(query_of_page())
+
+    def _begin(self, query):
+        self._begun = True
+        AddressBar(self.session, self._browser).begin(query)
 
     def _end(self):
         """Close the session, now that the page has been closed."""
-        self._session.close()
+        self.session.close()
         process.give_back_soon()

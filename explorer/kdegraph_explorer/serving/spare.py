@@ -1,6 +1,7 @@
 """Keep a session ready for the next page.
 
-To make a session takes about a second, in which a visitor would see nothing.
+To make a session and its first result takes more than a second, in which a visitor would see
+nothing.
 """
 
 from datetime import timedelta
@@ -8,6 +9,8 @@ from datetime import timedelta
 from bokeh.util.token import generate_jwt_token, generate_session_id
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.routing import AnyMatches, Router, Rule
+
+from .page import ServedPage
 
 QUIET = 10.0  # seconds after a page has been asked for, in which the server belongs to that page
 # How long the page of a session may connect to it, from when the session is made; Bokeh's own limit
@@ -45,6 +48,8 @@ class Spare(Router):
         if self._session is not None and not request.query:
             session, self._session = self._session, None
             session.unsubscribe(self)
+            if page := ServedPage.made.get(session.id):
+                page.expect()
             request.headers["Bokeh-Session-Id"] = session.id  # which `Access` lets nobody else set
         loop = self._application.io_loop
         if self._timer is not None:
@@ -72,6 +77,8 @@ class Spare(Router):
         session = await self._context.create_session_if_needed(name, request, token)
         session.subscribe(self)  # otherwise, the server would soon end it, as nobody uses it
         self._session = session
+        if page := ServedPage.made.get(session.id):
+            session.document.add_next_tick_callback(page.begin_ahead)
 
     async def send_patch_document(self, event):
         """Do nothing with a change of the session that is ready: its page does not exist yet."""

@@ -139,7 +139,8 @@ export function render({model, el, view}) {
 
     // Pictures of the first result are not shown after the work on it, nor beside other choices.
     const forget_pictures = () => document.getElementById("kg-first-plots")?.remove()
-    model.on("busy", () => { if (!model.busy) forget_pictures() })
+    for (const name of ["busy", "built"])
+      model.on(name, () => { if (model.built && !model.busy) forget_pictures() })
     model.on("step", forget_pictures)
   }
 
@@ -180,6 +181,7 @@ export function render({model, el, view}) {
     writing = setTimeout(write, 250)
   }
   for (const name of ["query", "step", "visit"]) model.on(name, write_soon)
+  write_soon()
   const come_back = event => {
     if (!model.visit) return
     clearTimeout(writing)
