@@ -81,7 +81,7 @@ class Session:
         self._restored = None
         self._undone = None  # the step of the history that was cancelled
         self._last = None  # the `Shown` of the last result, until the present data have one
-        self._started = False
+        self._started = self._page_gone = False
         # Whether the source is changing its own parameters, which does not load the data again.
         self.settling = False
         self._follow(sources)
@@ -277,8 +277,9 @@ class Session:
         if self.history.return_to(self._loaded if self._last is None else self._last.choices):
             self.state.stopped, self._undone = True, position
 
-    def close(self):
-        """Stop all jobs permanently."""
+    def close(self, page_gone=False):
+        """Stop all jobs permanently; if its page is gone, nothing more is put into it."""
+        self._page_gone = page_gone
         POINTS.hold(self, 0)
         for job in self.jobs:
             job.close()
@@ -386,8 +387,8 @@ class Session:
     def _notify(self):
         with self._news:
             self._news.notify_all()
-        if any(job.closed for job in self.jobs):
-            return  # the session ends, and its page is no more
+        if self._page_gone:
+            return
         if threading.get_ident() == self._own_thread:
             self._update_busy()
         else:

@@ -144,6 +144,19 @@ def test_points_that_are_selected_at_once_stay_selected():
     explorer.close()
 
 
+@pytest.mark.parametrize("page_gone", [False, True])
+def test_what_is_closed_at_work_comes_to_rest_unless_its_page_is_gone(explore, page_gone):
+    explorer = explore(TWO_PAIRS, sigma=1.0, n_clusters=2)
+    settle(explorer)
+    session, told = explorer.session, []
+    explorer.sigma = 0.3
+    assert session.state.busy
+    session.state.param.watch(lambda event: told.append(event.new), "busy")
+    session.close(page_gone=page_gone)
+    session.wait(PATIENCE)
+    assert told == ([] if page_gone else [False])
+
+
 def test_attributes_follow_the_session_and_are_watched(explore):
     explorer = explore(TWO_PAIRS, sigma=1.0, n_clusters=2)
     seen = []

@@ -200,5 +200,5 @@ class ServedPage:
 
     def _end(self):
         """Close the session, now that the page has been closed."""
-        self.session.close()
+        self.session.close(page_gone=True)
         process.give_back_soon()
