@@ -158,7 +158,8 @@ class ServedPage:
     The session of a page that nobody has asked for yet may start before; see `begin_ahead`.
     """
 
-    made: ClassVar = WeakValueDictionary()  # the identifier of a server's session to its page
+    # The identifier of a server's session to its page.
+    made: ClassVar[WeakValueDictionary[str, "ServedPage"]] = WeakValueDictionary()
 
     def __init__(self, session, browser):
         self.session, self._browser = session, browser
