@@ -98,14 +98,8 @@ def scripts():
     with set_resource_mode("inline"):
         resources = Resources.from_bokeh(INLINE, notebook=True)
         bundle = bundle_resources(None, resources, notebook=True, enable_mathjax=False)
-    parts = [
+    parts = "\n".join(
         f"(function(Bokeh) {{\n{part}\n}}).call(window, window.Bokeh);"
         for part in [*bundle.js_raw, widgets_code()]
-    ]
-    # As in Panel's own way into a notebook. Without this, each component warns in the console.
-    steps = [
-        "window.esmsInitOptions ??= {shimMode: true};",
-        *parts,
-        "window.kdegraph_scripts = true;",
-    ]
-    return "if (!window.kdegraph_scripts) {{\n{}\n}}".format("\n".join(steps))
+    )
+    return f"if (!window.kdegraph_scripts) {{\n{parts}\nwindow.kdegraph_scripts = true;\n}}"
