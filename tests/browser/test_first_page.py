@@ -1,6 +1,7 @@
 """The page that a visitor sees first."""
 
 import io
+import re
 import sys
 import time
 
@@ -152,4 +153,9 @@ def test_pages_with_another_address_have_no_pictures(new_page, explorer_server):
         False,
         False,
     ]
+    for page in pages.values():  # after the policy, the browser would not look ahead
+        before, after = page.split("Content-Security-Policy", 1)
+        scripts = re.findall(r'src="(static/js/[^"]+)', after)
+        assert scripts
+        assert all(f'as="script" href="{script}"' in before for script in scripts)
     assert all('id="loader"' in page.split("<script src=")[0] for page in pages.values())
