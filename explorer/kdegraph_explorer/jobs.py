@@ -45,8 +45,9 @@ class Mailbox:
     def post(self, callback):
         """Have `callback()` run on the session's thread, soon and in order."""
         self._queue.append(callback)
-        if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._wake)
+        if self._loop is not None:
+            if not self._loop.is_closed():
+                self._loop.call_soon_threadsafe(self._wake)
         elif self._served():  # by a server that the program has started after making this object
             self._wake()
 
