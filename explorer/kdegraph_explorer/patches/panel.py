@@ -14,6 +14,8 @@ from panel.io.notebook import patch_inline_stylesheets
 from panel.models.esm import ReactComponent
 from panel.reactive import Syncable
 
+from .bokeh import counted_once
+
 HAS_WIDGETS = "kg-has-widgets"  # tag of a root in a page that has run `widgets_code`
 
 
@@ -90,7 +92,8 @@ def growing(viewable):
     with ExitStack() as stack:
         for document in held:
             stack.enter_context(_held(document))
-        yield
+        with counted_once(model for model, _ in viewable._models.values()):
+            yield
         for document in documents:
             if document.session_context is None:
                 for root in document.roots:

@@ -11,6 +11,7 @@ from ..algorithm.convergence import Convergence, convergence, estimated_eigenval
 from ..assets import style_sheet
 from ..drawing.elements import LiveElement
 from ..drawing.palette import METHOD
+from ..patches.panel import growing
 from . import describe
 from .base import View, beside, figure_pane
 from .markup import Text
@@ -182,8 +183,9 @@ class RoundsView(View):
         limit = np.full(N_FOLLOWED, np.nan) if self.limit is None else self.limit
         found = self.found or Convergence(np.zeros(0), np.zeros((0, N_FOLLOWED)), np.zeros(0))
         curves = (found, self._graph.n_rounds, limit)
-        self._spectra.show(curves)
-        self._errors.show(curves)
+        with growing(self._spectra.pane):
+            self._spectra.show(curves)
+            self._errors.show(curves)
         self._note.content = f"dashed: {'under way' if self.limit is None else self.limit_of}"
         self.describe()
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import panel_material_ui as pmui
 
 from ..assets import SIZES, style_sheet
+from ..patches.panel import growing
 from . import VIEWS
 from .alerts import Tour, alerts
 from .base import beside, low_row
@@ -144,13 +145,14 @@ class Layout:
         if kind.key != self._session.state.view:
             return  # another view has been chosen meanwhile
         view = self.views[kind.key]
-        # First, so that the windows of its plots fit when the browser builds them.
-        view.appear()
-        if not len(place):
-            put(place, [view], self._session)
-            if not (kind.alone or len(self._bottom)):
-                self._fill_bottom()
-            self.toolbar.browser.opening = ""
+        with growing(place):
+            # First, so that the windows of its plots fit when the browser builds them.
+            view.appear()
+            if not len(place):
+                put(place, [view], self._session)
+                if not (kind.alone or len(self._bottom)):
+                    self._fill_bottom()
+                self.toolbar.browser.opening = ""
 
     def _fill_bottom(self):
         """Put the views of the lower row into it."""

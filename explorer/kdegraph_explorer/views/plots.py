@@ -1,7 +1,5 @@
 """Plot graphs over the same points, side by side and linked."""
 
-from contextlib import ExitStack
-
 from bokeh.events import MouseLeave, MouseMove, PanStart, SelectionGeometry, Tap
 from bokeh.models import BoxSelectTool, ColumnDataSource, LassoSelectTool, PanTool, PlainText
 
@@ -9,6 +7,7 @@ from ..assets import style_sheet
 from ..coloring import PREFIX
 from ..drawing.figures import GLYPH_TEXT, Frame, extent_of, plain_figure
 from ..drawing.painter import FADED, MAX_GLYPHS, Painter, Scene
+from ..patches.bokeh import counted_once
 from ..pictures import picture_of, pixels_of
 from ..point_columns import row_in_words
 from ..projection import axis_names, combined, indices_within, positions
@@ -91,11 +90,7 @@ class LinkedPlots:
             plot.select(self._state.selection if len(self.positions) <= MAX_GLYPHS else ())
 
     def _name_axes(self, names):
-        documents = {figure.document for figure in self.figures.values()} - {None}
-        with ExitStack() as stack:
-            # Each name is a model, and Bokeh counts all models anew: once, and not for every name.
-            for document in documents:
-                stack.enter_context(document.models.freeze())
+        with counted_once(self.figures.values()):  # as each name is a model
             for plot in self._plots.values():
                 plot.name_axes(*names)
 

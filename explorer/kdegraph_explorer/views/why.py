@@ -9,6 +9,7 @@ from ..assets import style_sheet
 from ..cluster_names import cleaned
 from ..drawing.histograms import HistogramPlot
 from ..drawing.palette import MARK, cluster_colors, in_hex
+from ..patches.bokeh import counted_once
 from ..pictures import picture_address
 from ..point_columns import cell, shortened
 from .base import Description, View, beside, caption_of, card, figure_pane
@@ -187,13 +188,14 @@ class WhyView(View):
         _, data = self.session.origin
         used = data.get("columns") or self.state.shown.feature_names  # for clustering
         differences, histograms = self._contrast.description.differences, self._contrast.histograms
-        for i, histogram in enumerate(histograms):
-            name = differences[i].column
-            self._plots[i].show(histogram, shortened(name), color)
-            caption_of(self._cards[i]).title = shortened(name)
-            words = f"{differences[i].strength} effect: {differences[i].sentence}"
-            words += "; not used for clustering" * (name not in used)
-            self._sentences[i].content = f"{words[0].upper()}{words[1:]}."
+        with counted_once(plot.figure for plot in self._plots):
+            for i, histogram in enumerate(histograms):
+                name = differences[i].column
+                self._plots[i].show(histogram, shortened(name), color)
+                caption_of(self._cards[i]).title = shortened(name)
+                words = f"{differences[i].strength} effect: {differences[i].sentence}"
+                words += "; not used for clustering" * (name not in used)
+                self._sentences[i].content = f"{words[0].upper()}{words[1:]}."
         for i, one in enumerate(self._cards):
             one.visible = i < len(histograms)
         for i, part in enumerate(self._grid):
