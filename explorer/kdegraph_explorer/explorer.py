@@ -23,7 +23,7 @@ from .session import Session
 from .views.layout import Layout
 from .views.markup import Text
 
-NOTEBOOK_HEIGHT = 672  # pixels in a notebook; on a page, the explorer fills the window
+NOTEBOOK_HEIGHT = 600  # pixels in a notebook; on a page, the explorer fills the window
 
 
 class Explorer(Attributes):

@@ -197,12 +197,12 @@ def test_gap_of_one_graph_is_drawn_after_the_kth_eigenvalue():
     plot.show({"kde": np.array([0.0, 0.1, 0.4])}, 2, converged=False)
     gap = source(plot.figure, "gap").data
     assert [gap[name] for name in ("left", "right", "bottom", "top")] == [[2], [3], [0.1], [0.4]]
-    assert plot.note == "gap after 2: × 4\ndid not converge: estimates"
+    assert plot.note == "gap after 2: 4×\ndid not converge: estimates"
     colors = source(plot.figure, "eigenvalues").data["color"].tolist()
     assert colors == [METHOD["kde"], METHOD["kde"], BETWEEN]
     # One cluster has the gap that does not suffice.
     plot.show({"kde": np.array([0.0, 0.1, 0.3, 0.4])}, 1)
-    assert plot.note == "largest gap: × 3, after 2"
+    assert plot.note == "largest gap: 3×, after 2"
     assert source(plot.figure, "gap").data["left"] == []
     plot.show({"kde": np.zeros(10)}, 1)
     assert plot.note == "all 10 are 0"
@@ -210,7 +210,7 @@ def test_gap_of_one_graph_is_drawn_after_the_kth_eigenvalue():
     plot.show({"kde": np.array([0.0, 1e-9, 1e-6, 0.5])}, 3)
     heights = source(plot.figure, "eigenvalues").data["height"]
     assert heights[:3].tolist() == [0.5e-3] * 3
-    assert plot.note == "gap after 3: × 1,000 or more"
+    assert plot.note == "gap after 3: ≥ 1,000×"
 
 
 def test_the_gap_that_looks_largest_is_the_one_that_decides():
@@ -222,7 +222,7 @@ def test_the_gap_that_looks_largest_is_the_one_that_decides():
     seen = np.diff(np.log(drawn["height"]))[1:]  # the axis is logarithmic; the first does not count
     assert 2 + np.argmax(seen) == k == 3
     assert drawn["value"].tolist() == values.tolist()
-    assert plot.note == "gap after 3: × 25"
+    assert plot.note == "gap after 3: 25×"
     assert plot.figure.y_range.start < drawn["height"].min()
     assert plot.figure.y_range.end > drawn["height"].max()
 

@@ -70,8 +70,9 @@ class EigenvaluePlot:
         )
         tips = [("eigenvalue", "@index"), ("value", "@value{0.000000}")]
         self.figure.add_tools(HoverTool(renderers=[dots], tooltips=tips))
-        # A line of its own, as words within the plot would lie over marks in a low one.
-        place = {"x": 8, "y": 0, "x_units": "screen", "y_units": "screen"}
+        # A line of its own, as words within the plot would lie over marks in a low one. It begins
+        # above the numbers of the axis, as a narrow plot has no room beside them.
+        place = {"x": -28, "y": 0, "x_units": "screen", "y_units": "screen"}
         self._note = Label(text=NOTHING, text_color=BETWEEN, **place, **TEXT)
         self.figure.add_layout(self._note, "above")
 
@@ -151,9 +152,9 @@ def gap_words(values, k):
     if k >= len(values) or len(values) < 3:
         return []
     at = k if k > 1 else 2 + int(np.argmax(ratios(values)[1:]))
-    most = " or more" * bool(values[at - 1] < FLOOR * values[-1])
+    least = "≥ " * bool(values[at - 1] < FLOOR * values[-1])
     ratio = ratios(values)[at - 1]
-    ratio = f"× {ratio:,.0f}{most}" if ratio >= 100 else f"× {ratio:.3g}{most}"
+    ratio = f"{least}{ratio:,.0f}×" if ratio >= 100 else f"{least}{ratio:.3g}×"
     return [f"gap after {k}: {ratio}" if k > 1 else f"largest gap: {ratio}, after {at}"]
 
 

@@ -224,5 +224,6 @@ def weight_plot(source):
         name="edges",
     )
     figure.xaxis.axis_label = "length of the edge, in σ"
-    figure.yaxis.axis_label = "pairs it stands for"
+    figure.yaxis.axis_label = "pairs"
+    figure.yaxis.ticker.desired_num_ticks = 3  # as it is low
     return figure
