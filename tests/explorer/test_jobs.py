@@ -211,6 +211,14 @@ def test_what_is_posted_in_a_pause_runs_after_it(served):
     asyncio.run(session())
 
 
+def test_nothing_touches_the_document_when_the_event_loop_has_ended(served):
+    async def session():
+        return Mailbox(document=lambda: served)
+
+    asyncio.run(session()).post(lambda: None)
+    assert served.threads == []
+
+
 async def turns():
     """Give the event loop all turns that it needs for what was posted."""
     for _ in range(10):

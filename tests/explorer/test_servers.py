@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 import urllib.request
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from types import SimpleNamespace
 from unittest import mock
 from urllib.parse import urlsplit
@@ -15,12 +15,13 @@ from urllib.parse import urlsplit
 import panel as pn
 import pytest
 from bokeh.document import Document
+from bokeh.models import Column
 from bokeh.server.connection import ServerConnection
 from bokeh.util.token import get_session_id
 from explorer_actions import PATIENCE
 from explorer_servers import Served
 from kdegraph_explorer.app import create_app
-from kdegraph_explorer.patches.bokeh import application_of
+from kdegraph_explorer.patches.bokeh import application_of, counted_once
 from kdegraph_explorer.serving import servers, spare
 from kdegraph_explorer.serving.access import Access
 from kdegraph_explorer.serving.log import is_of_client
@@ -253,6 +254,18 @@ def test_a_page_that_is_being_built_is_not_begun_ahead():
         page.expect()
         page.begin_ahead()
         assert not any(job.busy for job in page.session.jobs)
+
+
+def test_new_models_are_counted_at_the_end_also_after_an_error():
+    document, shown, unseen = Document(), Column(), Column()
+    document.add_root(shown)
+    with suppress(ZeroDivisionError), counted_once([shown, unseen]):
+        shown.children = [Column()]
+        assert shown.children[0].document is None
+        raise ZeroDivisionError
+    for _ in range(2):
+        assert shown.children[0].document is document
+        shown.children = [Column()]
 
 
 def test_a_message_that_comes_while_another_is_sent_is_sent_in_its_turn(monkeypatch):
