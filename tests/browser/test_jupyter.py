@@ -270,9 +270,12 @@ def check_the_picture_outlives_its_kernel(page, open_notebook, folder, lab, tmp_
     path = folder / "short.ipynb"
     explorer.until(lambda: "4 clusters" in path.read_text(), "the notebook is saved")
     assert path.stat().st_size < MAX_SAVED
+    said = []
+    page.on("console", lambda message: said.append(message.text))
     load_again(page, explorer, lab + JUPYTERLAB.format("short.ipynb"))
     page.locator(".kg-status").filter(has_text="4 clusters").wait_for()
     explorer.until(lambda: not page.locator(SHOWN_PICTURE).count(), "both pictures have gone")
+    assert not [text for text in said if "import map" in text]
     shutil.copy(path, folder / "copy.ipynb")  # has a kernel of its own, without an explorer
     copy = open_notebook("copy.ipynb", ignore=(*THEIR_OWN, LOST))
     copy.locator(SHOWN_PICTURE).first.wait_for()

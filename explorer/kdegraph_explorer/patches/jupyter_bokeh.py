@@ -18,6 +18,16 @@ from traitlets import Dict
 
 from .panel import HAS_WIDGETS, prepare_for_notebook, widgets_code
 
+# A script for a page that takes no import maps after it has been loaded. Without it, each component
+# warns of that in the console; those of the explorer need none.
+NO_IMPORT_MAPS = """
+try {
+  importShim.addImportMap({});
+} catch {
+  importShim.addImportMap = () => {};
+}
+"""
+
 
 class PresentBokehModel(BokehModel):
     """Show a Bokeh model as it is when a browser asks for it.
@@ -100,6 +110,6 @@ def scripts():
         bundle = bundle_resources(None, resources, notebook=True, enable_mathjax=False)
     parts = "\n".join(
         f"(function(Bokeh) {{\n{part}\n}}).call(window, window.Bokeh);"
-        for part in [*bundle.js_raw, widgets_code()]
+        for part in [*bundle.js_raw, NO_IMPORT_MAPS, widgets_code()]
     )
     return f"if (!window.kdegraph_scripts) {{\n{parts}\nwindow.kdegraph_scripts = true;\n}}"
