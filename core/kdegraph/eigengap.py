@@ -8,6 +8,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike
 
+from kdegraph.runtime.threads import blas_threads
 from kdegraph.validation import as_array, check_count
 
 MAX_ZERO = 1e-12  # eigenvalues up to this one count as those of connected components
@@ -221,11 +222,12 @@ def alignment(vectors):
     if len(linked) > ALIGNMENT_ROWS:
         linked = np.random.default_rng(0).choice(linked, ALIGNMENT_ROWS, replace=False)
     rows = vectors[linked] / np.linalg.norm(vectors[linked], axis=1)[:, None]
-    _, pivots = scipy.linalg.qr(rows.T, mode="r", pivoting=True)
-    axes, _ = scipy.linalg.polar(rows[pivots[: rows.shape[1]]].T)
-    for _ in range(5):  # after these rotations the axes hardly change
-        axes = _rotated(axes, rows)
-    return float(np.mean(np.max((rows @ axes) ** 2, axis=1)))
+    with blas_threads(rows.shape[1]):
+        _, pivots = scipy.linalg.qr(rows.T, mode="r", pivoting=True)
+        axes, _ = scipy.linalg.polar(rows[pivots[: rows.shape[1]]].T)
+        for _ in range(5):  # after these rotations the axes hardly change
+            axes = _rotated(axes, rows)
+        return float(np.mean(np.max((rows @ axes) ** 2, axis=1)))
 
 
 def _rotated(axes, rows):

@@ -3,7 +3,8 @@
 import threading
 
 import numpy as np
-import scipy.linalg  # noqa: F401  its BLAS is one of those that `limits` finds
+import scipy.linalg  # its BLAS is one of those that `limits` finds
+from kdegraph.eigengap import alignment
 from kdegraph.runtime.threads import blas_threads
 from kdegraph.spectral.blocks import run_on_chunks
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -52,6 +53,20 @@ def test_any_thread_can_limit_blas_after_another_one():
         thread.start()
         thread.join()
         assert limits() == before
+    assert set(seen) == {1}
+
+
+def test_eigenvectors_are_aligned_by_one_thread(monkeypatch):
+    # With two, 100 eigenvectors of 1,000 vertices took seven times as long.
+    seen, qr = [], scipy.linalg.qr
+
+    def look(*args, **options):
+        seen.extend(limits())
+        return qr(*args, **options)
+
+    monkeypatch.setattr(scipy.linalg, "qr", look)
+    with threadpool_limits(3, user_api="blas"):
+        alignment(np.random.default_rng(0).normal(size=(50, 3)))
     assert set(seen) == {1}
 
 
