@@ -129,10 +129,11 @@ def agreements(labelings: list[NDArray[np.int32]]) -> NDArray[np.float64]:
     n = labelings[0].size
     # Ordered pairs of different points that are in the same cluster.
     together = [np.sum(np.bincount(labels) ** 2.0) - n for labels in labelings]
+    wide = [labels.astype(np.int64) for labels in labelings]
     found = np.eye(len(labelings))
     for i, j in itertools.combinations(range(len(labelings)), 2):
-        table = coo_array((np.ones(n), (labelings[i], labelings[j]))).tocsr()
-        in_both = np.sum(table.data**2) - n
+        pairs = wide[i] * (1 + wide[j].max()) + wide[j]
+        in_both = np.sum(np.unique(pairs, return_counts=True)[1] ** 2.0) - n
         expected = together[i] * together[j] / max(1, n * (n - 1))
         largest = (together[i] + together[j]) / 2
         same = largest == expected  # one cluster each, or as many as points
