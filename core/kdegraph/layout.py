@@ -146,7 +146,7 @@ def _relative_weights(graph):
     return scipy.sparse.csr_array((relative, indices, indptr), shape=(graph.n, graph.n))
 
 
-@jit(reassociate=True)
+@jit(reassociate=True, distinct=True)
 def _move(begin, end, matrix, pulls, places, moved, step, seed, epoch):
     """Write where vertices `begin` to `end` move in one epoch.
 
