@@ -145,14 +145,16 @@ class Layout:
         if kind.key != self._session.state.view:
             return  # another view has been chosen meanwhile
         view = self.views[kind.key]
+        if len(place):
+            view.appear()
+            return
         with growing(place):
             # First, so that the windows of its plots fit when the browser builds them.
             view.appear()
-            if not len(place):
-                put(place, [view], self._session)
-                if not (kind.alone or len(self._bottom)):
-                    self._fill_bottom()
-                self.toolbar.browser.opening = ""
+            put(place, [view], self._session)
+            if not (kind.alone or len(self._bottom)):
+                self._fill_bottom()
+            self.toolbar.browser.opening = ""
 
     def _fill_bottom(self):
         """Put the views of the lower row into it."""
