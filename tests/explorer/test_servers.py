@@ -228,7 +228,8 @@ def made_since(earlier):
 
 
 def has_result(page):
-    return page.session.state.outcome("kde") is not None and not page.session.state.busy
+    state = page.session.state
+    return state.dataset is not None and state.has_all(state.request())
 
 
 def wait_until(true):
