@@ -129,7 +129,7 @@ def agreements(labelings: list[NDArray[np.int32]]) -> NDArray[np.float64]:
     n = labelings[0].size
     # Ordered pairs of different points that are in the same cluster.
     together = [np.sum(np.bincount(labels) ** 2.0) - n for labels in labelings]
-    wide = [labels.astype(np.int64) for labels in labelings]
+    wide = [labels.astype(np.int64) for labels in labelings]  # their products may be large
     found = np.eye(len(labelings))
     for i, j in itertools.combinations(range(len(labelings)), 2):
         pairs = wide[i] * (1 + wide[j].max()) + wide[j]

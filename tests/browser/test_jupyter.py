@@ -275,7 +275,7 @@ def check_the_picture_outlives_its_kernel(page, open_notebook, folder, lab, tmp_
     load_again(page, explorer, lab + JUPYTERLAB.format("short.ipynb"))
     page.locator(".kg-status").filter(has_text="4 clusters").wait_for()
     explorer.until(lambda: not page.locator(SHOWN_PICTURE).count(), "both pictures have gone")
-    assert not [text for text in said if "import map" in text]
+    assert not any("import map" in text for text in said)
     shutil.copy(path, folder / "copy.ipynb")  # has a kernel of its own, without an explorer
     copy = open_notebook("copy.ipynb", ignore=(*THEIR_OWN, LOST))
     copy.locator(SHOWN_PICTURE).first.wait_for()

@@ -183,7 +183,7 @@ class RoundsView(View):
         limit = np.full(N_FOLLOWED, np.nan) if self.limit is None else self.limit
         found = self.found or Convergence(np.zeros(0), np.zeros((0, N_FOLLOWED)), np.zeros(0))
         curves = (found, self._graph.n_rounds, limit)
-        with growing(self._spectra.pane):
+        with growing(self._spectra.pane):  # one message for both, which share a document
             self._spectra.show(curves)
             self._errors.show(curves)
         self._note.content = f"dashed: {'under way' if self.limit is None else self.limit_of}"
