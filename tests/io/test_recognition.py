@@ -44,6 +44,21 @@ def table(**columns):
         ("anything", [3, 3], "constant"),
         ("anything", [3], ""),
         ("anything", [3, 3, ""], ""),  # a missing cell is something else
+        ("anything", [0.5, 3, "", ""], ""),
+        ("anything", [0.5, "", ""], "missing"),
+        ("id", [7, "", ""], "id"),
+        ("rownames", [61617, 61618, 67560], "id"),
+        ("Row names", [61617, 61618, 67560], "id"),
+        ("Unnamed: 0", [4, 5, 6], "index"),
+        ("Unnamed: 0", [4, 5, 7], ""),
+        (
+            "Unnamed: 0",
+            np.sort(RNG.choice(10_000, 20, replace=False)),
+            "index",
+        ),  # of rows that were chosen
+        ("Unnamed: 0", np.sort(RNG.choice(10_000, 19, replace=False)), ""),
+        ("Unnamed: 0", RNG.choice(10_000, 20, replace=False), ""),
+        ("anything", np.sort(RNG.choice(10_000, 20, replace=False)), ""),
         ("year", [2007, 2008, 2008], "date"),
         ("year", [1, 2, 3], ""),
         ("anything", [2007, 2008, 2008], ""),
@@ -84,6 +99,15 @@ def test_identifiers_and_constants_are_not_used():
     np.testing.assert_array_equal(data.X, np.column_stack(list(measured.values())))
     unused = "Not used: 'specimen' (an identifier), 'site' (always the same)."
     assert data.description.endswith(unused)
+
+
+def test_a_column_that_is_mostly_missing_takes_no_rows_along():
+    found = csv_table("x,often,seldom\n1,5,6\n2,5.5,\n3,,\n4,5,7\n5,6,\n")
+    assert found.suggested_features == ("x", "often")
+    data = found.to_dataset(dropna=True)
+    np.testing.assert_array_equal(data.rows, [0, 1, 3, 4])
+    assert data.description.endswith("Not used: 'seldom' (mostly missing).")
+    assert found.to_dataset(["x", "seldom"], dropna=True).n_points == 2
 
 
 def test_what_is_recognized_can_be_asked_for():

@@ -41,7 +41,7 @@ _OPTIONS = (
         multiple=True,
         metavar="NAME[,NAME...]",
         help="Columns that are features, by name or position from 0. [default: all numeric "
-        "columns except identifiers, constants and dates]",
+        "columns except identifiers, constants, dates and those that are mostly missing]",
     ),
     click.option(
         "--categories",

@@ -177,28 +177,43 @@ def _recognize(name, values):
     """Return the value of `Column.recognized` for numbers, "" for a feature.
 
     - "constant": all of two or more rows have one value.
+    - "missing": more than half of the cells are missing, and the column is none of the following.
     - "date": the name is year and the values are years, or the values are dates such as 20240131,
       or the name contains time, date or the like and the values count seconds since 1970.
-    - "index": the column has no name of its own and counts the rows.
+    - "index": the column has no name of its own and counts the rows, or 20 or more rows in
+      ascending order, some of which have gone.
     - "id": the values are whole numbers and the name is id, user_id, userId or the like, or that of
-      a postal code or a telephone number; or they all differ and the name is index or row; or 20
-      or more differ and are at least half of the whole numbers in their range.
+      a postal code or a telephone number; or they all differ and the name is index, row or
+      rownames; or 20 or more differ and are at least half of the whole numbers in their range.
     """
     present = values[~np.isnan(values)]
     if len(values) < 2 or len(present) == 0:
         return ""
     if len(present) == len(values) and present.min() == present.max():
         return "constant"
+    mostly_missing = 2 * len(present) < len(values)
+    return _meaning(name, values, present) or ("missing" if mostly_missing else "")
+
+
+def _meaning(name, values, present):
+    """Return "date", "index" or "id" for numbers of which some are present, or ""; see
+    `_recognize`.
+    """
     if _counts_seconds(name, present):
         return "date"
     if not (np.isfinite(present).all() and (present == np.round(present)).all()):
         return ""
-    unnamed = name.startswith(("column ", "Unnamed", "__index_level_"))
-    if unnamed and np.array_equal(values, values[0] + np.arange(len(values))):
+    if name.startswith(("column ", "Unnamed", "__index_level_")) and _numbers_rows(values):
         return "index"
     if _are_days_or_years(name.strip(), present):
         return "date"
     return "id" if _is_identifier(name.strip(), present) else ""
+
+
+def _numbers_rows(values):
+    """Return whether whole numbers are those of consecutive rows, or of 20 or more in order."""
+    steps = np.diff(values)
+    return bool((steps == 1).all() or (len(values) >= 20 and (steps >= 1).all()))
 
 
 def _is_identifier(name, values):
@@ -206,7 +221,7 @@ def _is_identifier(name, values):
         return True
     if re.fullmatch(_NAMES, name) and values.max() > 999:
         return True
-    index = re.fullmatch(r"(?i:idx|index|row|rowid|row[\W_]*(?:number|num|no|nr)|#)", name)
+    index = re.fullmatch(r"(?i:idx|index|row|rowid|row[\W_]*(?:number|num|no|nr|names?)|#)", name)
     # In fewer rows, other whole numbers may well all differ and be at least half of their range.
     if len(values) < 20 and not index:
         return False

@@ -28,10 +28,10 @@ class Column:
         (str or None) for text; of datetime64[ms] for dates; None for other columns.
     bad : dict
         Some of the cells of a column of numbers that hold something else, from row to content.
-    recognized : {"", "index", "id", "constant", "date"}
+    recognized : {"", "index", "id", "constant", "date", "missing"}
         The reason why the column is not a feature by default: it counts the rows and has no name of
-        its own, it is a running number or another identifier, it has one value in all rows, or it
-        is a date.
+        its own, it is a running number or another identifier, it has one value in all rows, it is a
+        date, or more than half of its cells are missing.
     as_text : bool
         True for numbers that are stored as text.
 

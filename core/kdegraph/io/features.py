@@ -121,6 +121,7 @@ def list_unused(table: "Table", used: "Iterable[Column | None]", *, text: bool) 
         "id": "an identifier",
         "constant": "always the same",
         "date": "a date",
+        "missing": "mostly missing",
         "label": "named like a label",
         "text": "text",
     }

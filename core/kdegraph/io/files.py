@@ -268,8 +268,8 @@ def load(
     columns : sequence of str or int, optional
         The features of a table, by name or by position from 0. By default all columns of numbers
         except the label, and in text and Parquet files except those that are `Column.recognized`
-        as running numbers and other identifiers, constants and dates; all of them if there are no
-        others.
+        as running numbers and other identifiers, constants and dates, and those of which more than
+        half of the cells are missing; all of them if there are no others.
     label : str, int or None
         The column of known labels, by name or by position. "auto" takes `Table.suggested_label`: a
         column that is called label, class, cluster, target or y and holds classes, else the only

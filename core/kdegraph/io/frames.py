@@ -28,8 +28,8 @@ def table_points(
         ``__arrow_c_stream__``); arrays by their names; or what `read` returns for a table.
     columns : sequence of str or int, str or int, optional
         The features, by name or position. By default all columns except the label, those that are
-        recognized as identifiers, constants or dates, and text with more than 100 different values
-        or with fewer than two rows for each on average.
+        recognized as identifiers, constants or dates, those of numbers that are mostly missing, and
+        text with more than 100 different values or with fewer than two rows for each on average.
     label : str, int or None
         The column of known labels, see `load`.
     categories : sequence of str or int, str or int
