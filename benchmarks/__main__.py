@@ -28,6 +28,7 @@ def row_options(command):
     """The options that rows depend on."""
     for option in (
         click.option("--sets", type=folder, help="Folder of sets of points with known clusters."),
+        click.option("--keel", type=folder, help="Folder of .dat files of the KEEL repository."),
         click.option("--n-images", default=12, show_default=True, help="How many of them."),
         click.option("--at-once", default=20, show_default=True, help="Visitors of `server_load`."),
         click.option("--sessions", default=200, show_default=True, help="Visits in all there."),

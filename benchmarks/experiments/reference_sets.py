@@ -114,6 +114,14 @@ METHODS = {
 }
 
 
+def scores(method, X, reference):
+    """Adjusted Rand index and normalized mutual information of a method and a reference."""
+    counts = reference > 0
+    truth = reference[counts]
+    labels = method(X, len(np.unique(truth)))[counts]
+    return adjusted_rand_score(truth, labels), normalized_mutual_info_score(truth, labels)
+
+
 def summary(rows):
     """Means over each battery."""
     for battery in dict.fromkeys(row["set"].partition("/")[0] for row in rows):
@@ -152,12 +160,6 @@ def reference_sets(set, method, *, sets):
     if len(X) > MAX_POINTS:
         raise ValueError(f"the set has more than {MAX_POINTS:,} points")
     warnings.filterwarnings("ignore")  # what is said of single graphs
-    found = []
-    for reference in references:
-        counts = reference > 0
-        labels = METHODS[method](X, len(np.unique(reference[counts])))[counts]
-        truth = reference[counts]
-        scores = adjusted_rand_score(truth, labels), normalized_mutual_info_score(truth, labels)
-        found.append(scores)
+    found = [scores(METHODS[method], X, reference) for reference in references]
     ARI, NMI = np.max(found, axis=0)
     return {"points": len(X), "d": X.shape[1], "ARI": ARI, "NMI": NMI}

@@ -26,6 +26,7 @@ from benchmarks.experiments import (
     rules,
     segmentation,
     spectrum,
+    unseen,
 )
 from benchmarks.experiments.shapes import SHAPES
 from benchmarks.graphs import (
@@ -187,6 +188,28 @@ def test_reference_sets_count_the_best_reference_and_no_noise(tmp_path):
         values = reference_sets.reference_sets(f"battery/{name}", method, sets=tmp_path)
         assert (values["points"], values["d"]) == (300, 2)
         assert values["ARI"] == values["NMI"] == 1.0
+
+
+def test_unseen_tables_are_those_of_numbers(tmp_path):
+    data = gaps()
+    points = zip(*data.X.T, data.y, strict=True)
+    rows = [f"{x}, {1000 * y},{'two ' if of else 'one'}" for x, y, of in points]
+    (tmp_path / "gaps.dat").write_text("\n".join(rows) + "\n\n")
+    (tmp_path / "words.dat").write_text("1,red,one\n2,blue,two\n")
+    (tmp_path / "large.dat").write_text("1,2,one\n" * 10_001)
+    (tmp_path / f"{unseen.SEEN[0]}.dat").write_text("1,2,one\n")
+    assert list(unseen.names(tmp_path)) == ["gaps"]
+    values = unseen.unseen("gaps", "k-means", keel=tmp_path)
+    assert values == {"points": 300, "d": 2, "k": 2} | {"ARI": 1.0, "NMI": 1.0}
+    scores = {"kdegraph": (0.5, 0.5, 0.5), "k-means": (0.44, 0.46, 0.6)}
+    rows = [
+        {"set": i, "method": method, "ARI": score, "NMI": 1.0}
+        for method, found in scores.items()
+        for i, score in enumerate(found)
+    ]
+    found = next(row for row in unseen.by_method(rows) if row["method"] == "k-means")
+    assert (found["sets"], found["ARI"]) == (3, pytest.approx(0.5))
+    assert (found["kdegraph better by .05"], found["worse by .05"]) == (1, 1)
 
 
 def test_rules_are_chosen_by_the_other_batteries(tmp_path, monkeypatch):

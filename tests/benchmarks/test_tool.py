@@ -11,10 +11,10 @@ from tiny_experiments import FAILING, IN_FOLDER, TINY, WAYS
 
 from benchmarks.__main__ import main
 from benchmarks.experiment import EXPERIMENTS
-from benchmarks.experiments import load
+from benchmarks.experiments import load, unseen
 from benchmarks.report import losses
 from benchmarks.row import FACTS
-from benchmarks.table import as_text, read
+from benchmarks.table import as_text, read, succeeded
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -261,6 +261,22 @@ def test_the_results_say_how_good_the_default_is(results):
         f"Genie {real('genie')} (",
         f"{digits} on handwritten digits (PenDigits; one σ: {one}) and {sentences} on 13,083",
         "UMAP with k-means has {}, Genie {}, k-means {} (".format(*others),
+    ):
+        assert sentence in results
+
+
+def test_the_results_say_how_good_clusters_of_unseen_tables_are(results):
+    found = {row["method"]: row for row in unseen.by_method(succeeded(table(RESULTS, "unseen")))}
+    score = {method: f"{row['ARI']:.2f}" for method, row in found.items()}
+    n_sets, k_means = found["kdegraph"]["sets"], found["k-means"]
+    for sentence in (
+        f"On {n_sets} tables that nobody had looked at",
+        f"kdegraph has {score['kdegraph']} in the mean, k-means {score['k-means']}, Gaussian "
+        f"mixtures {score['Gaussian mixture']}, Ward's method {score['Ward']}, UMAP with k-means "
+        f"{score['UMAP and k-means']}, graphs of nearest neighbors {score['k-NN, scikit-learn']}, "
+        f"one σ for all {score['kdegraph, one sigma']}, Genie {score['genie']} and HDBSCAN "
+        f"{score['HDBSCAN']}. k-means is better than kdegraph by at least 0.05 on "
+        f"{k_means['worse by .05']} of them, and worse on {k_means['kdegraph better by .05']} (",
     ):
         assert sentence in results
 
