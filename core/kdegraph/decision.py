@@ -40,6 +40,7 @@ from kdegraph.stability import (
     compare,
     embeddings_for,
     in_turn,
+    not_degenerate,
     part_to_compare,
     scales,
 )
@@ -339,7 +340,7 @@ def _vote(points, compared, settings, seed, stages):
     with keeping_lists(points):
         fit = _counting(points, settings, seed, len(turns), stages)
         found, labelings = Replicates.of(fit, zip(turns, itertools.count(), strict=False))
-    return found.with_vote(labelings, identical)
+    return found.with_vote(not_degenerate(labelings, compared), identical)
 
 
 def _counting(points, settings, seed, n, stages):

@@ -173,7 +173,9 @@ class KDESpectralClustering(
     vote, and identical points may have different labels.
 
     Of more than 4,000 points, a random sample of 4,000 decides about the scale, and two to six
-    replicates of all points vote about the labels. The cost is that of all these graphs and their
+    replicates of all points vote about the labels. Of these, labels whose effective number of
+    clusters is less than six tenths of that in the sample have no vote, if two others remain: they
+    cut off a few outliers that the sample lacks. The cost is that of all these graphs and their
     clusters: twenty for the comparison, then the others.
 
     *Many dimensions.* Of points in more than 50 dimensions, the first 50 principal components are

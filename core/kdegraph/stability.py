@@ -140,6 +140,19 @@ def compare(fit, candidates, n_clusters) -> list[Replicates]:
     return [one for stable, one in found if stable >= enough]
 
 
+def not_degenerate(labelings, compared: list[Replicates]) -> list[NDArray[np.int32]]:
+    """Return the labels of all points that have about as many effective clusters as those of the
+    compared sample, or all labels if there are fewer than two such.
+
+    The sample lacks most outliers. A graph of all points may cut off a few of them in place of a
+    cluster.
+    """
+    of_sample = [_effective_number(labels) for one in compared for labels in one.labelings]
+    least = MIN_EFFECTIVE * np.mean(of_sample)
+    found = [labels for labels in labelings if _effective_number(labels) >= least]
+    return found if len(found) > 1 else labelings
+
+
 def tolerance(stable):
     """Return how much less stable than the most stable scale others with a vote may be.
 

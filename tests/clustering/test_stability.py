@@ -17,6 +17,7 @@ from kdegraph.stability import (
     Replicates,
     compare,
     embeddings_for,
+    not_degenerate,
     scales,
     stability,
 )
@@ -202,6 +203,22 @@ def test_stable_but_degenerate_clusters_count_less(sizes, degenerate):
     share = np.exp(scipy.stats.entropy(sizes)) / 4
     assert (share < 0.6) == degenerate
     assert stability([labels, labels], 4) == pytest.approx(min(1, share / 0.6))
+
+
+def test_labels_that_cut_off_outliers_which_the_sample_lacks_have_no_vote():
+    def sizes(*of):
+        return np.repeat(np.arange(len(of), dtype=np.int32), of)
+
+    halves, uneven = (Replicates(None, [sizes(*of)] * 4) for of in ((50, 50), (98, 2)))
+    cut, whole, other = sizes(997, 3), sizes(500, 500), sizes(600, 400)
+    for labelings, compared, expected in (
+        ([cut, whole, cut, other], [halves], [whole, other]),
+        ([cut, whole, other], [uneven], [cut, whole, other]),  # the sample has a small cluster, too
+        ([cut, cut, whole], [halves], [cut, cut, whole]),  # a single one would be sure of all
+        ([cut, whole, other], [halves, uneven], [cut, whole, other]),
+    ):
+        found = not_degenerate(labelings, compared)
+        assert all(labels is one for labels, one in zip(found, expected, strict=True))
 
 
 def test_scales_suit_the_number_of_points():
