@@ -7,13 +7,13 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from kdegraph.geometry.sparse_points import SparseRows
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.memory import check_memory
 from kdegraph.runtime.parallel import run
 from kdegraph.runtime.progress import partial_progress, responsive, stage_progress
 from kdegraph.runtime.random import stream, uniform
 from kdegraph.spectral.checked_graph import AdjacencyLike, check_adjacency
-from kdegraph.spectral.products import SparseRows
 from kdegraph.spectral.spectrum import compute_spectrum
 from kdegraph.validation import check_count, check_seed
 

@@ -26,11 +26,11 @@ LOST = 1e-6
 
 
 class SparseRows(NamedTuple):
-    """The arrays of `SparsePoints`, for compiled code."""
+    """The arrays of a sparse matrix in CSR form, or of `SparsePoints`, for compiled code."""
 
-    indptr: np.ndarray  # (n + 1,) int64
-    indices: np.ndarray  # int32: the columns of the entries, ascending in each row
-    values: np.ndarray  # float64
+    indptr: np.ndarray  # of points int64
+    indices: np.ndarray  # of points int32, if that suffices, and ascending in each row
+    values: np.ndarray  # of points float64
 
 
 class Tile(NamedTuple):

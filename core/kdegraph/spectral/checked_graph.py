@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from kdegraph.findings import distances_as_weights, warn
 from kdegraph.foreign_graphs import ForeignGraph, adjacency_of_foreign
+from kdegraph.geometry.sparse_points import SparseRows
 from kdegraph.manual import explained
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.progress import partial_progress
 from kdegraph.sparse_checks import check_sparse
 from kdegraph.spectral.components import breadth_first_order, connected_components
-from kdegraph.spectral.products import SparseRows
 from kdegraph.validation import as_array, check_choice, check_count
 
 CHECKED_ROWS = 4096  # in one call of the kernel
@@ -144,7 +144,7 @@ def check_adjacency(adjacency, name="adjacency", *, progress=None) -> CheckedGra
     if given.kernel is None and (finding := distances_as_weights(csr)):
         warn(finding)
     if degrees.max() > 1e290:  # scale the weights by a power of two, so that no sum overflows
-        matrix = matrix._replace(weights=csr.data * 2.0**-200)
+        matrix = matrix._replace(values=csr.data * 2.0**-200)
         degrees = _check_weights(matrix, name, None)
     of_components = partial_progress(progress, 0.5, 1.0)
     component, sizes = connected_components(csr.indptr, csr.indices, of_components)
@@ -219,7 +219,7 @@ def _check_weights(matrix, name, progress):
     hashes = np.zeros(-(-n // CHECKED_ROWS), np.uint64)
     n_bad = np.zeros_like(hashes)
     key = np.uint64(secrets.randbits(64) | 1)
-    args = matrix, matrix.weights.view(np.uint64), key, degrees, hashes, n_bad
+    args = matrix, matrix.values.view(np.uint64), key, degrees, hashes, n_bad
     parallel.run(_check_rows, n, *args, chunk=CHECKED_ROWS, progress=progress)
     if n_bad.any():
         _refuse_weights(matrix, name)

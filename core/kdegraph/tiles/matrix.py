@@ -12,9 +12,10 @@ from functools import partial
 import numpy as np
 import scipy.sparse
 
+from kdegraph.geometry.sparse_points import SparseRows
 from kdegraph.spectral.checked_graph import CheckedGraph
 from kdegraph.spectral.components import components_of_blocks
-from kdegraph.spectral.products import SparseRows, step_rows
+from kdegraph.spectral.products import step_rows
 from kdegraph.spectral.solver.coarse import (
     MAX_RUNS,
     SAMPLED_ROWS,

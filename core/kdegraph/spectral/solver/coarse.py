@@ -18,12 +18,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kdegraph.geometry.sparse_points import SparseRows
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.progress import partial_progress
 from kdegraph.spectral.blocks import NullSpace, run_on_chunks
 from kdegraph.spectral.laplacian import NormalizedAdjacency
-from kdegraph.spectral.products import SparseRows, aligned_zeros
+from kdegraph.spectral.products import aligned_zeros
 from kdegraph.spectral.solver.chebyshev import ChebyshevFilter, FilteredBlock
 from kdegraph.spectral.solver.iteration import Eigenpairs, Start, block_width, solve
 from kdegraph.spectral.solver.rayleigh_ritz import ritz_rotation, ritz_vectors
