@@ -217,7 +217,10 @@ def _begin_rows(first, last, task, tree, near):
         row = near.values[t, :size]
         _row_exponents(first + t, 0, size, task, tree, near, row)
         row[t] = np.inf
-        near.offset[t] = min(minimum(row), 600.0)  # nearer sources must not overflow
+        least = 600.0  # nearer sources must not overflow
+        for j in range(size):
+            least = min(least, row[j])
+        near.offset[t] = least
         near.total[t] = _exponentiate(near.offset[t], row)
         total += near.total[t] * exp_neg(near.offset[t])
     return total / size if total > 0.0 else 1.0
@@ -287,21 +290,6 @@ def _push_wide(limit, n_far, tree, far):
             far.node[left], far.nearest[left], far.farthest[left] = node, nearest, farthest
             left += 1
     return left, top
-
-
-@jit
-def minimum(values):
-    """Return the smallest value, by four independent running minima."""
-    a = b = c = d = np.inf
-    n = values.size - values.size % 4
-    for j in range(0, n, 4):
-        a = min(a, values[j])
-        b = min(b, values[j + 1])
-        c = min(c, values[j + 2])
-        d = min(d, values[j + 3])
-    for j in range(n, values.size):
-        a = min(a, values[j])
-    return min(min(a, b), min(c, d))
 
 
 @jit(borrow=True)
