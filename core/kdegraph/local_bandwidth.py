@@ -115,7 +115,10 @@ def local_bandwidths(
         needed = n_neighbors if rule == "neighbor" else _neighbors_of_law(len(X) - 1, perplexity)
         lists = near_neighbors(X, needed)
         if not has_duplicates(lists):
-            return bandwidths_of_lists(lists, perplexity, rule, n_neighbors)
+            # In so many dimensions "moderate" is the same as "perplexity".
+            return bandwidths_of_distances(
+                lists.distances, len(X) - 1, perplexity, rule, n_neighbors
+            )
     X = X.astype(np.float64, copy=False)
     order, starts = duplicate_groups(X)
     places = X[order[starts]] if len(starts) < len(X) else X
@@ -162,15 +165,6 @@ def neighbors_needed(
     if not isinstance(sigma, str) or sigma not in LOCAL_WORDS:
         return 0
     return _neighbors_of_law(n - 1, _check_perplexity(perplexity, n))
-
-
-def bandwidths_of_lists(lists, perplexity=None, rule="perplexity", n_neighbors=7):
-    """Return `local_bandwidths` from the `NeighborLists` of points that all differ. These have at
-    least 20 dimensions, in which "moderate" is the same as "perplexity".
-    """
-    return bandwidths_of_distances(
-        lists.distances, len(lists.distances) - 1, perplexity, rule, n_neighbors
-    )
 
 
 def bandwidths_of_new_points(

@@ -47,13 +47,16 @@ _kept: dict[int, dict[int, NeighborLists]] = {}
 def keeping_lists(X):
     """Within this context, `near_neighbors` of this very array are found once for each length.
 
-    The lists do not depend on seeds, so that several graphs of the same points can share them.
+    The lists do not depend on seeds, so that several graphs of the same points can share them, and
+    a graph and its bandwidths.
     """
-    _kept[id(X)] = {}
+    is_outermost = id(X) not in _kept
+    _kept.setdefault(id(X), {})
     try:
         yield
     finally:
-        _kept.pop(id(X), None)
+        if is_outermost:
+            _kept.pop(id(X), None)
 
 
 class _Candidates(NamedTuple):
