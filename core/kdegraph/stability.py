@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kdegraph.graph_parameters import Scale
-from kdegraph.validation import SparsePoints
 from kdegraph.votes import agreements
 
 # A perplexity of None is 5, or less for few points.
@@ -55,16 +54,12 @@ def embeddings_for(n_dimensions: int, assign_labels: str | None = None) -> tuple
     return ("softer", "layout")
 
 
-def part_to_compare(points, seed):
-    """Return the points for which scales are compared, all of them or a random sample, and their
-    places.
-    """
-    if not isinstance(points, SparsePoints):
-        points = np.asarray(points)
-    if len(points) <= MAX_COMPARED:
-        return points, slice(None)
-    chosen = np.random.default_rng(seed).choice(len(points), MAX_COMPARED, replace=False)
-    chosen.sort()
+def random_part(points, most, seed):
+    """Return at most so many points, all of them or a random part, and their numbers, ascending."""
+    n = len(points)
+    if n <= most:
+        return points, np.arange(n)
+    chosen = np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
     return points[chosen], chosen
 
 
