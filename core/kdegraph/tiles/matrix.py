@@ -22,6 +22,7 @@ from kdegraph.spectral.solver.coarse import (
     are_scattered,
     group_rows,
     runs_in_space,
+    sampled_rows,
 )
 from kdegraph.tiles import points, scheduler
 from kdegraph.tiles.folder import ORDER, n_tiles, span
@@ -119,12 +120,10 @@ def _choose_runs(folder, vertices):
     the run have nearly the same neighbors. With fewer than 64 vertices in a run, groups along the
     edges make a smaller graph.
     """
-    tiles, rows = n_tiles(folder), []  # some rows: pairs of a vertex and its neighbors
+    tiles, rows = n_tiles(folder), []
     for tile in range(tiles):
-        begin = span(folder, tile).start
-        indptr, columns, _ = rows_of(folder, tile)
-        for i in np.linspace(0, len(indptr) - 2, -(-SAMPLED_ROWS // tiles)).astype(int):
-            rows.append((begin + i, columns[indptr[i] : indptr[i + 1]]))
+        of_tile = rows_of(folder, tile)[:2]
+        rows += sampled_rows(*of_tile, -(-SAMPLED_ROWS // tiles), span(folder, tile).start)
     max_runs = MAX_RUNS
     while max_runs == MAX_RUNS or vertices.n >= 64 * max_runs:
         bounds = runs_in_space(vertices.order, vertices.points, max_runs)

@@ -75,7 +75,7 @@ def coarsen(operator, null, runs=None, progress=None):
     has the run of each row, ascending within each component.
     """
     matrix = operator.matrix(np.float32)
-    if runs is not None and are_scattered(sampled_rows(matrix), runs.__getitem__):
+    if runs is not None and are_scattered(sampled_rows(*matrix[:2]), runs.__getitem__):
         first = np.union1d(np.flatnonzero(np.diff(runs)) + 1, null.bounds[:-1])
         m = len(first)
         node = np.repeat(np.arange(m, dtype=np.int32), np.diff(first, append=operator.n))
@@ -96,11 +96,10 @@ def coarsen(operator, null, runs=None, progress=None):
     return CoarseGraph(NormalizedAdjacency(rows), NullSpace(bounds, lengths), node)
 
 
-def sampled_rows(matrix):
-    """Return some rows of a matrix: pairs of the number of a row and the columns of its entries."""
-    indptr, indices, _ = matrix
-    sample = np.linspace(0, len(indptr) - 2, SAMPLED_ROWS).astype(np.int64)
-    return [(i, indices[indptr[i] : indptr[i + 1]]) for i in sample]
+def sampled_rows(indptr, indices, n_sampled=SAMPLED_ROWS, first=0):
+    """Return some rows: pairs of a number, counted from `first`, and the columns of the entries."""
+    sample = np.linspace(0, len(indptr) - 2, n_sampled).astype(np.int64)
+    return [(first + i, indices[indptr[i] : indptr[i + 1]]) for i in sample]
 
 
 def are_scattered(rows, run_of):
