@@ -23,9 +23,7 @@ ENTRY_VECTOR = 8
 
 
 class Drawn(NamedTuple):
-    """Hold the sampled neighbors of a run of vertices, and the vertices that drew these, all in the
-    tree's order.
-    """
+    """Hold whom a run of vertices drew, and who drew these vertices, in the tree's order."""
 
     first: int  # the first vertex of the run
     neighbors: np.ndarray  # (m, L) int32: the neighbors that each vertex drew; -1 for none
@@ -354,8 +352,6 @@ def _close_gaps(rows, indptr):
 
 @jit(distinct=True)
 def _copy(source, target):
-    """Copy an array; an assignment of slices would check their lengths, which takes long to
-    compile.
-    """
+    """Copy an array; an assignment of slices checks their lengths, which is slow to compile."""
     for m in range(source.size):
         target[m] = source[m]

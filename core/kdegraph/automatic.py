@@ -181,9 +181,7 @@ def _graph(points, weight, scale, options):
 
 
 def spectrum_to_count(graph, n_eigenvalues, least=3, **options):
-    """Return the spectrum of a graph, or None if it has too few vertices for the least number of
-    eigenvalues.
-    """
+    """Return the spectrum of a graph, or None if it has too few vertices for `least` values."""
     n_vertices = vertices_in_clusters(graph).size
     n_eigenvalues = min(n_eigenvalues, n_vertices - 1, max(3, n_vertices // MEAN_SIZE))
     if n_eigenvalues < least:

@@ -215,9 +215,7 @@ def _number_of_segments(values):
 
 
 def alignment(vectors):
-    """Return the mean squared cosine between the rows of `vectors` (n, k) and the nearest of k
-    axes.
-    """
+    """Return the mean squared cosine between rows of vectors, (n, k), and the nearest of k axes."""
     linked = np.flatnonzero(vectors.any(axis=1))
     if len(linked) > ALIGNMENT_ROWS:
         linked = np.random.default_rng(0).choice(linked, ALIGNMENT_ROWS, replace=False)

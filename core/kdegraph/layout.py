@@ -134,9 +134,7 @@ def place(graph, eigenvectors, n_components, seed, progress=None):
 
 
 def _relative_weights(graph):
-    """Return the weights without self-loops, each divided by the largest one at either of its
-    vertices, whichever gives more.
-    """
+    """Return the weights without loops, each divided by the smaller of its ends' largest ones."""
     indptr, indices, weights = graph.matrix
     rows = np.repeat(np.arange(graph.n), np.diff(indptr))
     weights = np.where(rows == indices, 0.0, weights)

@@ -150,9 +150,7 @@ def neighbors_of_law(
     perplexity: float | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Return the distances to the neighbors whose law has the perplexity, and their numbers, of at
-    least two different points.
-    """
+    """Return the distances and numbers of the neighbors in the law of each of several places."""
     return _nearest_others(places, _neighbors_of_law(len(places) - 1, perplexity), progress)
 
 

@@ -84,19 +84,12 @@ def _effective_number(labels):
 
 
 class Replicates(NamedTuple):
-    """Clusters of several graphs, numbered from 0.
+    """Clusters of several graphs, numbered from 0."""
 
-    Attributes
-    ----------
-    fit : object
-        What the caller made of the first graph, with the attributes `scale`, `clusters` and
-        `further_labels`.
-    labelings : list of (n,) int32 arrays
-        The labels of all graphs.
-    """
-
+    # What the caller made of the first graph, with the attributes `scale`, `clusters` and
+    # `further_labels`.
     fit: Any
-    labelings: list[NDArray[np.int32]]
+    labelings: list[NDArray[np.int32]]  # (n,) of all graphs
 
     @classmethod
     def of(cls, fit, turns) -> "Replicates":
@@ -113,12 +106,8 @@ def compare(fit, candidates, n_clusters) -> list[Replicates]:
     """Return replicates at the most stable scale, then at those that are nearly as stable.
 
     ``fit(scale, number)`` returns what replicate `number` finds at a scale, see `Replicates`.
-    Scales at which the graph has fewer clusters are skipped.
-
-    Raises
-    ------
-    ValueError
-        If there is no such scale.
+    Scales at which the graph has fewer clusters are skipped, and a ValueError is raised if that is
+    so at all of them.
     """
     found, errors = [], []
     for scale in candidates:

@@ -25,9 +25,7 @@ class Rounding(NamedTuple):
     seed: int
 
     def for_points(self, points):
-        """Return the parameters with a value of `assign_labels` for these points (or None), if none
-        was given.
-        """
+        """Return the parameters with `assign_labels` chosen for points, if it was not given."""
         if self.assign_labels is not None:
             return self
         takes_axes = self.embedding != "layout"  # places have none, as eigenvectors do

@@ -41,9 +41,7 @@ else:
 
     @intrinsic
     def squared_gaps(typing_context, points, low, high, bounds, out):
-        """Write the squared distances of eight points from a box into `out`; return in which bits
-        they are below `bounds`.
-        """
+        """Do the same in vector registers."""
 
         def codegen(context, builder, signature, args):
             points, low, high, bounds, out = (

@@ -270,9 +270,7 @@ def _compare_range(begin, end, points, axes, order, links, better):
 
 @jit(borrow=True)
 def _compare(points, axes, i, candidates, are_new, all_new, seen, better):
-    """Put those of the candidates that are near enough into the list of point i: of all, or of the
-    new ones only.
-    """
+    """Put candidates, all or the new ones, into the list of point i if they are near enough."""
     squared, indices = better.squared[i], better.indices[i]
     for m in range(candidates.size):
         j = candidates[m]

@@ -122,9 +122,7 @@ def _squares_to_tile(queries, i, points, tile, out):
 
 @jit(borrow=True)
 def _squared_distance(X, i, Y, j, scale):
-    """Return the squared distance of the rows X[i] and Y[j], whose differences are multiplied by
-    `scale`.
-    """
+    """Return the squared distance of X[i] and Y[j], whose differences are multiplied by `scale`."""
     p, p_end, q, q_end = X.indptr[i], X.indptr[i + 1], Y.indptr[j], Y.indptr[j + 1]
     total = 0.0
     while p < p_end or q < q_end:

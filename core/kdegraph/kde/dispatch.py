@@ -86,9 +86,7 @@ class KernelSum:
 
 
 def choose_method(problem: KernelSum, method: str = "auto") -> Method:
-    """Choose the method of least estimated cost; `method` is "auto", "tree" or "fgt", as in
-    `kernel_sum`.
-    """
+    """Choose the method of least cost; `method` is "auto", "tree" or "fgt", as in `kernel_sum`."""
     (n, d), n_targets = problem.sources.shape, len(problem.points)
     best: Method = Direct(problem.direct_cost(n, n_targets))
     cost = best.cost if method == "auto" else math.inf

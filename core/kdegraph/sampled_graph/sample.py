@@ -40,9 +40,7 @@ def sample_graph(X, options, stages, sample_weight=None):
 
 
 def _sample_from_lists(X, options, stages, sample_weight):
-    """Sample a graph, as `sample_graph` does, with `kdegraph.sampling.mixture`, which needs no
-    tree.
-    """
+    """Sample a graph, as `sample_graph` does, from lists of near neighbors, without a tree."""
     sigma, perplexity, seed = options.sigma, options.perplexity, options.seed
     stages.enter("neighbors")
     with keeping_lists(X):
@@ -97,9 +95,7 @@ class TreeProblem(NamedTuple):
 
 
 def _sample_on_tree(X, options, stages, sample_weight):
-    """Sample a graph, as `sample_graph` does, with Algorithm 1 or with a sampler that draws from
-    the exact law.
-    """
+    """Sample a graph, as `sample_graph` does, by Algorithm 1 or from the exact law."""
     problem = set_up(X, options, stages, sample_weight)
     kernel, tree = problem.kernel, problem.tree
     _check_memory(len(X), problem.n_rounds, options.sampler)

@@ -179,9 +179,7 @@ def _rough_difference(least, most):
 
 @jit(inline=True, borrow=True)
 def _append(start, stop, near, place):
-    """Append the points start ... stop - 1 to the near sources, and return the new number of
-    sources.
-    """
+    """Append the points start ... stop - 1 to the near sources; return how many there are then."""
     position = near.position
     for k in range(stop - start):
         position[place + k] = start + k
@@ -228,9 +226,7 @@ def _begin_rows(first, last, task, tree, near):
 
 @jit(borrow=True)
 def _extend_rows(first, last, begin, end, task, tree, near):
-    """Compute the kernel values between the points of the leaf and the near sources begin ... end -
-    1.
-    """
+    """Compute the kernel values between the leaf and the near sources begin ... end - 1."""
     _gather(begin, end, task.local, tree, near)
     for t in range(last - first):
         row = near.values[t, begin:end]
@@ -260,9 +256,7 @@ def _exponentiate(offset, row):
 
 @jit(borrow=True)
 def _far_sum(n_far, tree, far):
-    """Return the sum of the mean contributions of the far nodes to a degree and its error, and
-    store the running sums of their bounds.
-    """
+    """Return the far nodes' part of a degree and its error; store running sums of the bounds."""
     mean = error = bound = 0.0
     for k in range(n_far):
         size = tree.stop[far.node[k]] - tree.start[far.node[k]]
@@ -276,9 +270,7 @@ def _far_sum(n_far, tree, far):
 
 @jit(borrow=True)
 def _push_wide(limit, n_far, tree, far):
-    """Move the far nodes with an error above `limit` back to the stack; return the numbers of
-    remaining far nodes and of nodes on the stack.
-    """
+    """Move far nodes of an error above `limit` back to the stack; return the lengths of both."""
     left = top = 0
     for k in range(n_far):
         node, nearest, farthest = far.node[k], far.nearest[k], far.farthest[k]

@@ -59,9 +59,7 @@ def sort_points(points: NDArray[np.float64], lattice: Lattice) -> Boxes:
 
 @jit
 def _locate(begin, end, points, chunk, lattice, box, count):
-    """Write the boxes of the points begin, ..., end - 1 and count these; each chunk of points has
-    counts of its own.
-    """
+    """Write the boxes of the points begin ... end - 1, and count these in each chunk of points."""
     origin, scale, shape = lattice
     number = np.empty(LOCATED_TOGETHER, np.int64)
     for first in range(begin, end, LOCATED_TOGETHER):
@@ -153,9 +151,7 @@ def extent(begin, end, points, low, high):
 
 @jit
 def turn_points(begin, end, points, center, axes, out):
-    """Write the coordinates of the points begin, ..., end - 1 along the columns of `axes`, with
-    `center` as the origin.
-    """
+    """Write the coordinates of the points begin ... end - 1 along `axes`, from the `center`."""
     d = center.size
     x = np.empty(d)
     for i in range(begin, end):

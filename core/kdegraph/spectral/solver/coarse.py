@@ -193,9 +193,7 @@ def _begin_groups(first, last, matrix, node):
 
 @jit
 def _join_groups(first, last, matrix, node, n_nodes):
-    """Let each row without a group join that of the neighbor to which its entry is largest, or
-    begin one.
-    """
+    """Let each row without a group join that of its strongest neighbor, or begin one."""
     indptr, indices, weights = matrix
     for i in range(first, last):
         if node[i] < 0:
