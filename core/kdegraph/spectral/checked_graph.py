@@ -147,7 +147,8 @@ def check_adjacency(adjacency, name="adjacency", *, progress=None) -> CheckedGra
         matrix = matrix._replace(values=csr.data * 2.0**-200)
         degrees = _check_weights(matrix, name, None)
     of_components = partial_progress(progress, 0.5, 1.0)
-    component, sizes = connected_components(csr.indptr, csr.indices, of_components)
+    blocks = [(0, csr.indptr, csr.indices)]
+    component, sizes = connected_components(len(degrees), lambda: blocks, of_components)
     order, points = given.order, given.points
     if len(degrees) <= ORDER_MATTERS_ABOVE:
         order, points = np.arange(len(degrees), dtype=np.int32), None

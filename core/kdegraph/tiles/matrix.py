@@ -14,7 +14,7 @@ import scipy.sparse
 
 from kdegraph.geometry.sparse_points import SparseRows
 from kdegraph.spectral.checked_graph import CheckedGraph
-from kdegraph.spectral.components import components_of_blocks
+from kdegraph.spectral.components import connected_components
 from kdegraph.spectral.products import step_rows
 from kdegraph.spectral.solver.coarse import (
     MAX_RUNS,
@@ -46,7 +46,7 @@ def make_matrix(folder, progress=None):
             for tile in range(tiles):
                 yield span(folder, tile).start, *rows_of(folder, tile)[:2]
 
-        component, sizes = components_of_blocks(len(folder.read(DEGREES, "degrees")), blocks)
+        component, sizes = connected_components(len(folder.read(DEGREES, "degrees")), blocks)
         folder.write(COMPONENTS, {"component": component, "sizes": sizes})
     none = SparseRows(np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0))
     return CheckedGraph(
