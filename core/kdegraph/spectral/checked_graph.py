@@ -252,12 +252,17 @@ def _refuse_asymmetry(matrix, name):
         i, j = min(zip(wrong.row, wrong.col, strict=True))
         if csr[i, j] == 0:
             i, j = j, i
-        raise explained(
-            ValueError,
-            "error-symmetric",
-            f"{name} must be symmetric, but {name}[{i}, {j}] is {csr[i, j]} and {name}[{j}, {i}] "
-            f"is {csr[j, i]}; symmetrize it, e.g. ({name} + {name}.T) / 2",
-        )
+        raise asymmetric(csr, i, j, name)
+
+
+def asymmetric(matrix, i, j, name):
+    """Return the error about an entry of a matrix that differs from its mirror image."""
+    return explained(
+        ValueError,
+        "error-symmetric",
+        f"{name} must be symmetric, but {name}[{i}, {j}] is {matrix[i, j]} and {name}[{j}, {i}] "
+        f"is {matrix[j, i]}; symmetrize it, e.g. ({name} + {name}.T) / 2",
+    )
 
 
 @jit(reassociate=True)
