@@ -187,15 +187,11 @@ def _canonical_csr(matrix, name):
         # All kernels would be compiled again for another type of indices.
         indices, indptr = csr.indices.astype(np.int32), csr.indptr.astype(np.int32)
         csr = scipy.sparse.csr_array((csr.data, indices, indptr), shape=csr.shape)
-    if len(csr.data) > csr.nnz:  # spare room at the end
-        csr = csr.copy()
-        csr.prune()
-    if not csr.has_canonical_format:
+    has_spare_room = len(csr.data) > csr.nnz
+    if has_spare_room or not (csr.has_canonical_format and np.all(csr.data)):
         csr = csr.copy()
         csr.sum_duplicates()
-    if not np.all(csr.data):
-        csr = csr.copy()
-        csr.eliminate_zeros()
+        csr.eliminate_zeros()  # and the room at the end
     return csr
 
 
