@@ -195,7 +195,7 @@ def _split_node(tree, node, workspace):
     begin, end = tree.start[node], tree.stop[node]
     middle = (begin + end) // 2
     low, high = tree.low[node], tree.high[node]
-    _bounding_box(tree.points, begin, end, low, high)
+    bounding_box(tree.points, begin, end, low, high)
     left, right = 2 * node + 1, 2 * node + 2
     if right >= tree.start.size:
         return
@@ -210,7 +210,8 @@ def _split_node(tree, node, workspace):
 
 
 @jit(borrow=True)
-def _bounding_box(points, begin, end, low, high):
+def bounding_box(points, begin, end, low, high):
+    """Write the smallest and the largest coordinates of the points begin ... end - 1."""
     for c in range(points.shape[1]):
         # Four running minima and maxima are independent of each other: the processor computes them
         # at the same time.

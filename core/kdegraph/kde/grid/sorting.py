@@ -139,16 +139,6 @@ def mark_neighbors(numbers, n_along, stride, reach, mark):
             mark[numbers[k] + o * stride] = True
 
 
-@jit(borrow=True)
-def extent(begin, end, points, low, high):
-    """Widen the box from `low` to `high` so that it holds the points begin, ..., end - 1."""
-    for c in range(low.size):
-        least, most = low[c], high[c]
-        for i in range(begin, end):
-            least, most = min(least, points[i, c]), max(most, points[i, c])
-        low[c], high[c] = least, most
-
-
 @jit
 def turn_points(begin, end, points, center, axes, out):
     """Write the coordinates of the points begin ... end - 1 along `axes`, from the `center`."""
