@@ -56,30 +56,24 @@ class Accuracy(NamedTuple):
     exclude_self: bool
 
 
-class Workspace(NamedTuple):
-    """Arrays that one thread uses again for every unit."""
-
-    stack: NDArray[np.int64]  # (256,): nodes still to be visited
-    values: NDArray[np.float64]  # (SOURCE_BLOCK,): exponents, then kernel values, of a direct sum
-
-
 @jit
 def sums_range(begin, end, code, scale, targets, sources, accuracy, sums):
     """Add the sums at the targets of the units begin, ..., end - 1 to `sums`."""
-    workspace = Workspace(np.empty(256, np.int64), np.empty(SOURCE_BLOCK))
+    # Nodes still to be visited; exponents, then kernel values, of a direct sum.
+    stack, values = np.empty(256, np.int64), np.empty(SOURCE_BLOCK)
     mass = sources.node_mass[0]
     for unit in range(begin, end):
-        bound = _lower_bound(code, scale, targets, unit, sources, accuracy, workspace.stack)
+        bound = _lower_bound(code, scale, targets, unit, sources, accuracy, stack)
         share = accuracy.of_bound * bound / mass if mass > 0.0 else 0.0
-        _add_unit(code, scale, targets, unit, sources, accuracy, share, workspace, sums)
+        _add_unit(code, scale, targets, unit, sources, accuracy, share, stack, values, sums)
 
 
 @jit(borrow=True)
-def _add_unit(code, scale, targets, unit, sources, accuracy, share, workspace, sums):
+def _add_unit(code, scale, targets, unit, sources, accuracy, share, stack, values, sums):
     """Add the sums at the targets of one unit; every node may have an error of `share` for each
     unit of its weight, beside the one relative to its least contribution.
     """
-    tree, stack = sources.tree, workspace.stack
+    tree = sources.tree
     first, last = targets.start[unit], targets.stop[unit]
     constant = 0.0
     top = 0
@@ -105,7 +99,7 @@ def _add_unit(code, scale, targets, unit, sources, accuracy, share, workspace, s
             constant += (sources.node_sum[node] - own) * 0.5 * (largest + smallest)
             continue
         if stop - start <= SMALL_GROUP or 2 * node + 2 >= tree.start.size:
-            _add_direct(code, scale, targets, unit, sources, node, accuracy, workspace.values, sums)
+            _add_direct(code, scale, targets, unit, sources, node, accuracy, values, sums)
         else:
             stack[top + 1], stack[top + 2] = 2 * node + 1, 2 * node + 2
             top += 2

@@ -59,13 +59,6 @@ class CoarseGraph(NamedTuple):
     node: np.ndarray  # (n,) int32
 
 
-class Members(NamedTuple):
-    """The rows of each node: those of node a are ``rows[bounds[a]:bounds[a + 1]]``, ascending."""
-
-    rows: np.ndarray
-    bounds: np.ndarray
-
-
 def coarsen(operator, null, runs=None, progress=None):
     """Return the `CoarseGraph` whose nodes are groups of rows, in the order of their first rows.
 
@@ -81,11 +74,12 @@ def coarsen(operator, null, runs=None, progress=None):
         node = np.repeat(np.arange(m, dtype=np.int32), np.diff(first, append=operator.n))
     else:
         node, m = group_rows(matrix, progress)
-    order = np.argsort(node, kind="stable")
-    members = Members(order, np.searchsorted(node, np.arange(m + 1), sorter=order))
+    # The rows of node a are ``members[start[a]:start[a + 1]]``, ascending.
+    members = np.argsort(node, kind="stable")
+    start = np.searchsorted(node, np.arange(m + 1), sorter=members)
     lengths = np.sqrt(np.bincount(node, weights=null.vector**2, minlength=m))
     indptr = np.zeros(m + 1, matrix.indptr.dtype)
-    args = members, node, matrix
+    args = members, start, node, matrix
     parallel.run(_count_entries, m, *args, indptr, progress=progress)
     np.cumsum(indptr, out=indptr)
     indices = np.empty(indptr[-1], matrix.indices.dtype)
@@ -221,14 +215,14 @@ def _number_by_first_row(node, n_nodes):
 
 
 @jit(distinct=True)
-def _count_entries(start, stop, members, node, matrix, counts):
+def _count_entries(begin, end, members, start, node, matrix, counts):
     """Count the entries of each row of the coarse graph, in ``counts[1:]``."""
-    (rows, bounds), (indptr, indices, _) = members, matrix
-    seen = np.full(len(bounds) - 1, -1, np.int32)
-    for a in range(start, stop):
+    indptr, indices, _ = matrix
+    seen = np.full(len(start) - 1, -1, np.int32)
+    for a in range(begin, end):
         count = 0
-        for q in range(bounds[a], bounds[a + 1]):
-            for p in range(indptr[rows[q]], indptr[rows[q] + 1]):
+        for q in range(start[a], start[a + 1]):
+            for p in range(indptr[members[q]], indptr[members[q] + 1]):
                 b = np.uint32(node[np.uint32(indices[p])])
                 count += seen[b] != a
                 seen[b] = a
@@ -236,26 +230,26 @@ def _count_entries(start, stop, members, node, matrix, counts):
 
 
 @jit(distinct=True)
-def _sum_entries(start, stop, members, node, matrix, scaled, out):
+def _sum_entries(begin, end, members, start, node, matrix, scaled, out):
     """Fill the rows of the matrix of the coarse graph; `scaled` is the vector of the null space,
     with norm 1 on each node.
     """
-    (rows, bounds), (indptr, indices, weights) = members, matrix
+    indptr, indices, weights = matrix
     out_indptr, out_indices, out_weights = out
-    seen, total = np.full(len(bounds) - 1, -1, np.int32), np.empty(len(bounds) - 1)
-    for a in range(start, stop):
-        end = out_indptr[a]
-        for q in range(bounds[a], bounds[a + 1]):
-            i = rows[q]
+    seen, total = np.full(len(start) - 1, -1, np.int32), np.empty(len(start) - 1)
+    for a in range(begin, end):
+        place = out_indptr[a]
+        for q in range(start[a], start[a + 1]):
+            i = members[q]
             for p in range(indptr[i], indptr[i + 1]):
                 j = np.uint32(indices[p])
                 b = np.uint32(node[j])
                 if seen[b] != a:
                     seen[b], total[b] = a, 0.0
-                    out_indices[end] = b
-                    end += 1
+                    out_indices[place] = b
+                    place += 1
                 total[b] += scaled[i] * weights[p] * scaled[j]
-        for p in range(out_indptr[a], end):
+        for p in range(out_indptr[a], place):
             out_weights[p] = total[out_indices[p]]
 
 
