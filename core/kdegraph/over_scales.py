@@ -1,7 +1,6 @@
 """Find the clusters of points at a range of scales, and how stable each of them is."""
 
 from collections.abc import Callable
-from contextlib import ExitStack
 from math import ceil, isqrt
 
 import numpy as np
@@ -117,9 +116,7 @@ def cluster_scales(
     # Three further graphs, each of this share of the points.
     parts = [random_part(points, ceil(0.8 * len(points)), seed + i) for i in (1, 2, 3)]
     found = []
-    with ExitStack() as kept:
-        for some in (points, *(part for part, _ in parts)):
-            kept.enter_context(keeping_lists(some))
+    with keeping_lists(points, *(part for part, _ in parts)):
         for i, sigma in enumerate(sigmas):
             report = held_progress(stage_progress(progress, "scales"), i / len(sigmas))
             found.append(_clusters_at(points, parts, sigma, bounds, seed, report))

@@ -44,19 +44,19 @@ _kept: dict[int, dict[int, NeighborLists]] = {}
 
 
 @contextlib.contextmanager
-def keeping_lists(X):
-    """Within this context, `near_neighbors` of this very array are found once for each length.
+def keeping_lists(*arrays):
+    """Within this context, `near_neighbors` of these very arrays are found once for each length.
 
     The lists do not depend on seeds, so that several graphs of the same points can share them, and
     a graph and its bandwidths.
     """
-    is_outermost = id(X) not in _kept
-    _kept.setdefault(id(X), {})
+    new = [id(X) for X in arrays if id(X) not in _kept]
+    _kept.update({key: {} for key in new})
     try:
         yield
     finally:
-        if is_outermost:
-            _kept.pop(id(X), None)
+        for key in new:
+            _kept.pop(key, None)
 
 
 class _Candidates(NamedTuple):
