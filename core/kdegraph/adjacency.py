@@ -23,9 +23,7 @@ ENTRY_VECTOR = 8
 
 
 class Drawn(NamedTuple):
-    """Hold the sampled neighbors of a run of vertices, and the vertices that drew these, all in the
-    tree's order.
-    """
+    """Hold whom a run of vertices drew, and who drew these vertices, in the tree's order."""
 
     first: int  # the first vertex of the run
     neighbors: np.ndarray  # (m, L) int32: the neighbors that each vertex drew; -1 for none
@@ -254,24 +252,16 @@ def _rank_rows(n_rows, start, number, rank):
     """Write the place in its sorted row for each number; equal numbers get the same place."""
     for row in range(n_rows):
         begin, stop = start[row], start[row + 1]
-        if stop - begin <= 256:  # counting is vectorized
-            _rank_by_counting(number[begin:stop], rank[begin:stop], begin)
+        if stop - begin <= 256:  # the place of a number is `begin` plus how many are smaller
+            rank[begin:stop] = begin
+            add_ranks(number[begin:stop], stop - begin, rank[begin:stop])
         else:
             _rank_by_sorting(number[begin:stop], rank[begin:stop], begin)
 
 
-@jit(distinct=True)
-def _rank_by_counting(number, rank, begin):
-    """Do so in O(m^2) for m numbers, a multiple of 4: the place of a number is `begin` plus how
-    many are smaller.
-    """
-    rank[:] = begin
-    add_ranks(number, number.size, rank)
-
-
 @jit
 def _rank_by_sorting(number, rank, begin):
-    """Do the same in O(m log m), by sorting: for long rows."""
+    """Do so for a long row in O(m log m), where counting takes O(m^2)."""
     key = np.empty(number.size, np.int64)
     for k in range(number.size):
         key[k] = (np.int64(number[k]) << 32) | k
@@ -354,8 +344,6 @@ def _close_gaps(rows, indptr):
 
 @jit(distinct=True)
 def _copy(source, target):
-    """Copy an array; an assignment of slices would check their lengths, which takes long to
-    compile.
-    """
+    """Copy an array; an assignment of slices checks their lengths, which is slow to compile."""
     for m in range(source.size):
         target[m] = source[m]

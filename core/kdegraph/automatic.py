@@ -153,17 +153,17 @@ def _spectra(points, weight, options):
                     yield _spectrum(cloud, weight, scale, N_EIGENVALUES, 3, options)
 
 
-def number_from(spectra, bounds, max_rows=None) -> SuggestedNumber:
+def number_from(spectra, bounds, max_rows) -> SuggestedNumber:
     """Return the number of clusters that several spectra show together.
 
     None stands for the spectrum of a graph with too few vertices. The eigenvectors are read at
-    about `max_rows` vertices, or at all.
+    about `max_rows` vertices.
     """
     total: Counter = Counter()
     for found in spectra:
         squares = {bounds.nearest(1): 1.0, None: 1.0}
         if found is not None:
-            step = 1 if max_rows is None else max(1, len(found.eigenvectors) // max_rows)
+            step = max(1, len(found.eigenvectors) // max_rows)
             weights = weigh(found.eigenvalues, found.eigenvectors[::step], bounds)
             squares = {k: weight**2 for k, weight in weights.items()}
         total.update({k: square / sum(squares.values()) for k, square in squares.items()})
@@ -181,9 +181,7 @@ def _graph(points, weight, scale, options):
 
 
 def spectrum_to_count(graph, n_eigenvalues, least=3, **options):
-    """Return the spectrum of a graph, or None if it has too few vertices for the least number of
-    eigenvalues.
-    """
+    """Return the spectrum of a graph, or None if it has too few vertices for `least` values."""
     n_vertices = vertices_in_clusters(graph).size
     n_eigenvalues = min(n_eigenvalues, n_vertices - 1, max(3, n_vertices // MEAN_SIZE))
     if n_eigenvalues < least:

@@ -79,9 +79,7 @@ def parents(numbered: NDArray[np.int32]) -> list[dict[int, int]]:
 
 
 def _pairs(own, following):
-    """Return the pairs of numbers (m, 2) that points have at two scales, in order, and how many
-    points have each.
-    """
+    """Return the pairs of numbers (m, 2) of points at two scales, in order, and their counts."""
     following = following.astype(np.int64)
     n = following.max() + 1
     pairs, counts = np.unique(own * n + following, return_counts=True)

@@ -83,18 +83,13 @@ def estimate_sigma(
         if sigma > 0:
             return sigma
     if has_many_dimensions(places):
-        sigma = sigma_of_lists(near_neighbors(places, k), k)
+        lists = near_neighbors(places, k)
+        to_kth = lists.distances[:, min(k, lists.distances.shape[1]) - 1]
+        sigma = 0.0 if has_duplicates(lists) else bounded_mean(to_kth)
     else:
         everything = np.arange(len(places))
         sigma = _mean_distance_of_points(places, everything, everything, k, rng)
     return sigma if sigma > 0 else 1.0
-
-
-def sigma_of_lists(lists, n_neighbors=10):
-    """Return `estimate_sigma` from the `NeighborLists` of points; 0.0 if some of them coincide."""
-    if has_duplicates(lists):
-        return 0.0
-    return bounded_mean(lists.distances[:, min(n_neighbors, lists.distances.shape[1]) - 1])
 
 
 def _rounding_explains(X, n_places):

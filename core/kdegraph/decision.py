@@ -34,6 +34,7 @@ from kdegraph.sampling.choice import draws_from_lists
 from kdegraph.sampling.rounds import LOCAL_ROUNDS
 from kdegraph.spectral.spectrum import spectrum_bytes
 from kdegraph.stability import (
+    MAX_COMPARED,
     N_REPLICATES,
     Replicates,
     affordable_replicates,
@@ -41,7 +42,7 @@ from kdegraph.stability import (
     embeddings_for,
     in_turn,
     not_degenerate,
-    part_to_compare,
+    random_part,
     scales,
 )
 from kdegraph.validation import check_choice, check_positive
@@ -314,7 +315,7 @@ def _one_graph(scale, whole, settings, seed, stages):
 def _compare_scales(points, settings, seed, perplexity, stages):
     """Return replicates of the points, or of a sample of them, at the most stable scales."""
     stages.enter("scales")
-    part, chosen = part_to_compare(points, seed)
+    part, chosen = random_part(points, MAX_COMPARED, seed)
     weight = settings.graph.get("sample_weight")
     if weight is not None:
         settings = settings._replace(graph=settings.graph | {"sample_weight": weight[chosen]})

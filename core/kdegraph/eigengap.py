@@ -215,19 +215,24 @@ def _number_of_segments(values):
 
 
 def alignment(vectors):
-    """Return the mean squared cosine between the rows of `vectors` (n, k) and the nearest of k
-    axes.
-    """
+    """Return the mean squared cosine between rows of vectors, (n, k), and the nearest of k axes."""
     linked = np.flatnonzero(vectors.any(axis=1))
     if len(linked) > ALIGNMENT_ROWS:
         linked = np.random.default_rng(0).choice(linked, ALIGNMENT_ROWS, replace=False)
     rows = vectors[linked] / np.linalg.norm(vectors[linked], axis=1)[:, None]
     with blas_threads(rows.shape[1]):
-        _, pivots = scipy.linalg.qr(rows.T, mode="r", pivoting=True)
-        axes, _ = scipy.linalg.polar(rows[pivots[: rows.shape[1]]].T)
+        axes = axes_near(rows)
         for _ in range(5):  # after these rotations the axes hardly change
             axes = _rotated(axes, rows)
         return float(np.mean(np.max((rows @ axes) ** 2, axis=1)))
+
+
+def axes_near(rows):
+    """Return orthogonal axes (k, k) near some of the rows (n, k), as different ones as possible."""
+    k = rows.shape[1]
+    with blas_threads(k):
+        _, pivots = scipy.linalg.qr(rows.T, mode="r", pivoting=True)
+        return scipy.linalg.polar(rows[pivots[:k]].T)[0]
 
 
 def _rotated(axes, rows):

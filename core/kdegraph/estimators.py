@@ -473,9 +473,7 @@ class KDESpectralClustering(
         return memberships(self.graph_, points, labels, queries, own)
 
     def _new_points(self, X, rows=slice(None)):
-        """Return the fitted points and some rows of the new ones in the space of the graph, and the
-        bandwidths of these.
-        """
+        """Return fitted points and some new ones in the graph's space; bandwidths of the latter."""
         points = self._in_graph(self._points)
         queries = self._in_graph(self._checked_queries(X)[rows])
         sigma, perplexity = self._scale

@@ -9,11 +9,10 @@ from collections.abc import Iterator, Mapping
 from itertools import starmap
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 import scipy.sparse
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kdegraph.runtime.replacing import writing
 from kdegraph.spectral.checked_graph import AdjacencyLike, check_adjacency, graph_parts
@@ -23,14 +22,6 @@ BLOCK = 20_000  # edges that are formatted at a time
 TYPES = {"b": "boolean", "i": "long", "u": "long", "f": "double", "U": "string", "O": "string"}
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 PROLOG = '<?xml version="1.0" encoding="UTF-8"?>\n'
-
-
-class Attribute(NamedTuple):
-    """A value for every vertex, and its name and type in the file."""
-
-    name: str
-    type: str
-    values: NDArray[Any]
 
 
 def export_graph(
@@ -94,6 +85,7 @@ def export_graph(
 
 
 def _check_attribute(name, values, n):
+    """Return the name and the type of an attribute in the file, and its values as an array."""
     if not isinstance(name, str):
         raise TypeError(f"attributes must have names of type str, got {name!r}")
     array = as_array(values, f"attributes[{name!r}]")
@@ -106,7 +98,7 @@ def _check_attribute(name, values, n):
         raise TypeError(
             f"attributes[{name!r}] must hold numbers, truth values or text, got {array.dtype}"
         )
-    return Attribute(_clean(name), TYPES[array.dtype.kind], array)
+    return _clean(name), TYPES[array.dtype.kind], array
 
 
 def _graphml(upper, attributes):
@@ -141,21 +133,21 @@ def _gexf(upper, attributes):
 
 def _vertices(attributes, n) -> Iterator[tuple[int, list[tuple[int, str]]]]:
     """Yield the number of every vertex, and its pairs (number of an attribute, text)."""
-    columns = [list(_texts(attribute)) for attribute in attributes]
+    columns = [list(_texts(kind, values)) for _, kind, values in attributes]
     for number in range(n):
         texts = ((i, column[number]) for i, column in enumerate(columns))
         yield number, [(i, text) for i, text in texts if text is not None]
 
 
-def _texts(attribute):
+def _texts(kind, array):
     """Yield the values of an attribute as XML Schema writes them, and None for missing ones."""
-    if attribute.type == "double":
+    values = array.tolist()
+    if kind == "double":
         special = {"nan": None, "inf": "INF", "-inf": "-INF"}
-        return (special.get(text, text) for text in map(repr, attribute.values.tolist()))
-    if attribute.type == "string":
-        texts = attribute.values.tolist()
-        return (None if text is None else _clean(str(text)) for text in texts)
-    return (str(value).lower() for value in attribute.values.tolist())
+        return (special.get(text, text) for text in map(repr, values))
+    if kind == "string":
+        return (None if text is None else _clean(str(text)) for text in values)
+    return (str(value).lower() for value in values)
 
 
 def _clean(text):

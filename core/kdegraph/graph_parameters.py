@@ -83,9 +83,7 @@ class GraphParameters(NamedTuple):
         return checked
 
     def for_sparse_points(self) -> "GraphParameters":
-        """Return checked parameters with the only sampler for sparse points. A ValueError is raised
-        if this cannot be.
-        """
+        """Return checked parameters for sparse points; raise a ValueError if they do not suit."""
         advice = "or, if it fits into memory, pass the dense array X.toarray()"
         if self.sampler not in ("auto", "mixture"):
             raise ValueError(

@@ -7,13 +7,13 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from kdegraph.geometry.sparse_points import SparseRows
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.memory import check_memory
 from kdegraph.runtime.parallel import run
 from kdegraph.runtime.progress import partial_progress, responsive, stage_progress
 from kdegraph.runtime.random import stream, uniform
 from kdegraph.spectral.checked_graph import AdjacencyLike, check_adjacency
-from kdegraph.spectral.products import SparseRows
 from kdegraph.spectral.spectrum import compute_spectrum
 from kdegraph.validation import check_count, check_seed
 
@@ -134,9 +134,7 @@ def place(graph, eigenvectors, n_components, seed, progress=None):
 
 
 def _relative_weights(graph):
-    """Return the weights without self-loops, each divided by the largest one at either of its
-    vertices, whichever gives more.
-    """
+    """Return the weights without loops, each divided by the smaller of its ends' largest ones."""
     indptr, indices, weights = graph.matrix
     rows = np.repeat(np.arange(graph.n), np.diff(indptr))
     weights = np.where(rows == indices, 0.0, weights)

@@ -115,7 +115,10 @@ def local_bandwidths(
         needed = n_neighbors if rule == "neighbor" else _neighbors_of_law(len(X) - 1, perplexity)
         lists = near_neighbors(X, needed)
         if not has_duplicates(lists):
-            return bandwidths_of_lists(lists, perplexity, rule, n_neighbors)
+            # In so many dimensions "moderate" is the same as "perplexity".
+            return bandwidths_of_distances(
+                lists.distances, len(X) - 1, perplexity, rule, n_neighbors
+            )
     X = X.astype(np.float64, copy=False)
     order, starts = duplicate_groups(X)
     places = X[order[starts]] if len(starts) < len(X) else X
@@ -147,9 +150,7 @@ def neighbors_of_law(
     perplexity: float | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Return the distances to the neighbors whose law has the perplexity, and their numbers, of at
-    least two different points.
-    """
+    """Return the distances and numbers of the neighbors in the law of each of several places."""
     return _nearest_others(places, _neighbors_of_law(len(places) - 1, perplexity), progress)
 
 
@@ -162,15 +163,6 @@ def neighbors_needed(
     if not isinstance(sigma, str) or sigma not in LOCAL_WORDS:
         return 0
     return _neighbors_of_law(n - 1, _check_perplexity(perplexity, n))
-
-
-def bandwidths_of_lists(lists, perplexity=None, rule="perplexity", n_neighbors=7):
-    """Return `local_bandwidths` from the `NeighborLists` of points that all differ. These have at
-    least 20 dimensions, in which "moderate" is the same as "perplexity".
-    """
-    return bandwidths_of_distances(
-        lists.distances, len(lists.distances) - 1, perplexity, rule, n_neighbors
-    )
 
 
 def bandwidths_of_new_points(

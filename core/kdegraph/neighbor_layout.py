@@ -27,15 +27,8 @@ MAX_POINTS = 50_000
 
 
 class NeighborLayouts:
-    """Cluster layouts of the same points again and again, with different seeds.
-
-    Parameters
-    ----------
-    points : (n, d) array
-    weight : (n,) array, optional
-        Weights of the points, for k-means.
-    n_init : int, default=3
-        Number of starts of k-means.
+    """Cluster layouts of the same points again and again, with different seeds. k-means has
+    `n_init` starts, and the points may have a `weight` each.
     """
 
     def __init__(self, points, weight=None, n_init=3):

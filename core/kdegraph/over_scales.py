@@ -1,7 +1,6 @@
 """Find the clusters of points at a range of scales, and how stable each of them is."""
 
 from collections.abc import Callable
-from contextlib import ExitStack
 from math import ceil, isqrt
 
 import numpy as np
@@ -18,6 +17,7 @@ from kdegraph.graph import similarity_graph
 from kdegraph.metrics import points_of
 from kdegraph.ribbon import AtScale, ClusterScales, followed
 from kdegraph.runtime.progress import held_progress, responsive, stage_progress
+from kdegraph.stability import random_part
 from kdegraph.validation import SparsePoints, as_array, check_count, check_positive, check_seed
 from kdegraph.votes import jaccard, together
 
@@ -111,16 +111,12 @@ def cluster_scales(
     bounds = Bounds.checked(1, max_clusters)
     if max_points is None:
         max_points = min(MAX_POINTS, isqrt(int(MAX_WORK * len(points) / max(1, points.size))))
-    rows = _part(len(points), check_count(max_points, "max_points"), seed)
-    points = points[rows] if len(rows) < len(points) else points
+    points, rows = random_part(points, check_count(max_points, "max_points"), seed)
     sigmas = automatic_scales(points, seed) if scales is None else _check_scales(scales)
     # Three further graphs, each of this share of the points.
-    replicates = [_part(len(points), ceil(0.8 * len(points)), seed + i) for i in (1, 2, 3)]
+    parts = [random_part(points, ceil(0.8 * len(points)), seed + i) for i in (1, 2, 3)]
     found = []
-    with ExitStack() as kept:
-        parts = [(part, points[part]) for part in replicates]
-        for some in (points, *(some for _, some in parts)):
-            kept.enter_context(keeping_lists(some))
+    with keeping_lists(points, *(part for part, _ in parts)):
         for i, sigma in enumerate(sigmas):
             report = held_progress(stage_progress(progress, "scales"), i / len(sigmas))
             found.append(_clusters_at(points, parts, sigma, bounds, seed, report))
@@ -129,9 +125,7 @@ def cluster_scales(
 
 
 def _clusters_at(points, parts, sigma, bounds, seed, progress):
-    """Return the clusters at one scale, `AtScale`; the `parts` are numbers of points, and these
-    points.
-    """
+    """Return the clusters at one scale; the `parts` are some of the points, and their numbers."""
     options = {"seed": seed, "progress": progress}
     graph = similarity_graph(points, sigma=sigma, n_rounds=N_ROUNDS, **options)
     found = spectrum_to_count(graph, bounds.most + 1, tol=1e-3, approximate=True, **options)
@@ -146,20 +140,13 @@ def _clusters_at(points, parts, sigma, bounds, seed, progress):
     stability = np.ones(1)
     if k > 1:
         stability = np.zeros(k)
-        for rows, part in parts:
+        for part, rows in parts:
             again = np.zeros(len(part), np.int32)
             graph = similarity_graph(part, sigma=sigma, n_rounds=N_ROUNDS, **options)
             if np.count_nonzero(np.diff(graph.adjacency.indptr)) >= k:  # vertices with an edge
                 again = spectral_clustering(graph, k, **options).labels
             stability += jaccard(labels[rows], again, k).max(axis=1) / len(parts)
     return AtScale(labels, stability, number.confidence, gap)
-
-
-def _part(n, most, seed):
-    """Return the numbers of all points, or of a random part of them."""
-    if n <= most:
-        return np.arange(n)
-    return np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
 
 
 def automatic_scales(points, seed) -> NDArray[np.float64]:

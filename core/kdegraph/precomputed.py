@@ -12,10 +12,9 @@ from kdegraph.bandwidth import bounded_mean
 from kdegraph.geometry.kernels import Kernel
 from kdegraph.graph_parameters import Scale
 from kdegraph.local_bandwidth import bandwidths_of_distances, neighbors_needed
-from kdegraph.manual import explained
 from kdegraph.scaled_kernel import Bandwidth, check_sigma
 from kdegraph.sparse_checks import check_sparse
-from kdegraph.spectral.checked_graph import GraphParts
+from kdegraph.spectral.checked_graph import GraphParts, asymmetric
 from kdegraph.validation import as_array, check_fraction, check_sample_weight
 
 AFFINITIES = ("kernel", "precomputed", "precomputed_distances")
@@ -152,12 +151,7 @@ def _square(X):
         table = rows.data.reshape(rows.shape)
         if not np.allclose(table, table.T, rtol=1e-8, atol=1e-8 * table.max()):
             i, j = np.unravel_index(np.argmax(abs(table - table.T)), table.shape)
-            raise explained(
-                ValueError,
-                "error-symmetric",
-                f"X must be symmetric, but X[{i}, {j}] is {table[i, j]} and X[{j}, {i}] is "
-                f"{table[j, i]}; symmetrize it, e.g. (X + X.T) / 2",
-            )
+            raise asymmetric(table, i, j, "X")
         rows.data = np.minimum(table, table.T).ravel()
     return rows
 

@@ -21,9 +21,7 @@ Bandwidth: TypeAlias = float | NDArray[np.float64]  # one for all points, or one
 
 
 def check_sigma(sigma: float | str | ArrayLike, n: int) -> Bandwidth | str:
-    """Return `sigma` as a positive number, as an (n,) array of them, or as one of the words "auto",
-    "local" and "moderate".
-    """
+    """Return `sigma` as a positive number, as an (n,) array of them, or as one of its words."""
     if isinstance(sigma, str):
         if sigma not in ("auto", *LOCAL_WORDS):
             raise ValueError(
@@ -143,9 +141,7 @@ def kernel_row(
     point: int,
     shift: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
-    """Return the kernel values between one of the points and all of them, (n,). That with itself
-    is 1 without a shift.
-    """
+    """Return the kernel values between a point and all points; its own is 1 without a shift."""
     if isinstance(bandwidth, np.ndarray):
         pair = np.sqrt(bandwidth[point]) * np.sqrt(bandwidth)
     else:

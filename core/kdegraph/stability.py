@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kdegraph.graph_parameters import Scale
-from kdegraph.validation import SparsePoints
 from kdegraph.votes import agreements
 
 # A perplexity of None is 5, or less for few points.
@@ -55,16 +54,12 @@ def embeddings_for(n_dimensions: int, assign_labels: str | None = None) -> tuple
     return ("softer", "layout")
 
 
-def part_to_compare(points, seed):
-    """Return the points for which scales are compared, all of them or a random sample, and their
-    places.
-    """
-    if not isinstance(points, SparsePoints):
-        points = np.asarray(points)
-    if len(points) <= MAX_COMPARED:
-        return points, slice(None)
-    chosen = np.random.default_rng(seed).choice(len(points), MAX_COMPARED, replace=False)
-    chosen.sort()
+def random_part(points, most, seed):
+    """Return at most so many points, all of them or a random part, and their numbers, ascending."""
+    n = len(points)
+    if n <= most:
+        return points, np.arange(n)
+    chosen = np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
     return points[chosen], chosen
 
 
@@ -89,19 +84,12 @@ def _effective_number(labels):
 
 
 class Replicates(NamedTuple):
-    """Clusters of several graphs, numbered from 0.
+    """Clusters of several graphs, numbered from 0."""
 
-    Attributes
-    ----------
-    fit : object
-        What the caller made of the first graph, with the attributes `scale`, `clusters` and
-        `further_labels`.
-    labelings : list of (n,) int32 arrays
-        The labels of all graphs.
-    """
-
+    # What the caller made of the first graph, with the attributes `scale`, `clusters` and
+    # `further_labels`.
     fit: Any
-    labelings: list[NDArray[np.int32]]
+    labelings: list[NDArray[np.int32]]  # (n,) of all graphs
 
     @classmethod
     def of(cls, fit, turns) -> "Replicates":
@@ -118,12 +106,8 @@ def compare(fit, candidates, n_clusters) -> list[Replicates]:
     """Return replicates at the most stable scale, then at those that are nearly as stable.
 
     ``fit(scale, number)`` returns what replicate `number` finds at a scale, see `Replicates`.
-    Scales at which the graph has fewer clusters are skipped.
-
-    Raises
-    ------
-    ValueError
-        If there is no such scale.
+    Scales at which the graph has fewer clusters are skipped, and a ValueError is raised if that is
+    so at all of them.
     """
     found, errors = [], []
     for scale in candidates:

@@ -347,9 +347,7 @@ def check_eps(eps: Any) -> float:
 
 
 def check_seed(seed: Any) -> int:
-    """Return an unsigned seed of 64 bits: the given number, or one from the given generator, or for
-    None one that differs each time.
-    """
+    """Return a seed of 64 bits: the number, one from the generator, or a new one for None."""
     if seed is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
     if isinstance(seed, np.random.Generator):

@@ -99,6 +99,9 @@ def test_lists_are_kept_for_an_array_within_a_context_only():
     with keeping_lists(X):
         first = near_neighbors(X)
         assert near_neighbors(X, 10) is first  # as many are looked for
+        with keeping_lists(X, X[:200]):
+            assert near_neighbors(X) is first
+        assert near_neighbors(X) is first
         longer = near_neighbors(X, 80)
         assert longer.indices.shape == (300, 80)
         assert near_neighbors(X, 80) is longer

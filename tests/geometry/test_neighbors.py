@@ -24,7 +24,7 @@ CASES = {
     "plane": RNG.normal(size=(190, 2)),
     "space": RNG.random((133, 3)),
     "many dimensions": RNG.normal(size=(120, 9)),
-    "wide": RNG.normal(size=(20, 40)),
+    "wide": RNG.normal(size=(20, NEIGHBOR_COSTS.max_tree_dimension)),
     "duplicates": np.repeat(RNG.normal(size=(9, 2)), 15, axis=0),
     "one place": np.full((70, 2), 7.5),
     "few values": RNG.integers(0, 3, size=(150, 2)).astype(float),
@@ -54,17 +54,22 @@ def check(X, distances, indices, k):
         assert len(set(row)) == k
 
 
+def nearest_of_all(X, k):
+    """The nearest points of all points, which are found in a tree."""
+    return nearest(X, np.arange(len(X)), k)
+
+
 @pytest.mark.nojit
 @pytest.mark.parametrize("X", CASES.values(), ids=CASES)
 def test_the_nearest_points_of_all(X):
     for k in (1, min(9, len(X))):
-        check(X, *nearest_in_tree(build_tree(X), k), k)
+        check(X, *nearest_of_all(X, k), k)
 
 
 @pytest.mark.parametrize("X", CASES.values(), ids=CASES)
 def test_many_neighbors(X):
     for k in (math.ceil(0.1 * len(X)), len(X)):
-        check(X, *nearest_in_tree(build_tree(X), k), k)
+        check(X, *nearest_of_all(X, k), k)
 
 
 @pytest.mark.parametrize("leaf_size", [1, 3, 8, 20, 1000])
@@ -94,9 +99,9 @@ def test_neighbors_do_not_depend_on_the_number_of_threads():
 
 def test_distances_scale_exactly_with_powers_of_two():
     X = CASES["space"]
-    distances, indices = nearest_in_tree(build_tree(X), 10)
+    distances, indices = nearest_of_all(X, 10)
     for exponent in (-1000, -300, 300, 990):
-        scaled = nearest_in_tree(build_tree(np.ldexp(X, exponent)), 10)
+        scaled = nearest_of_all(np.ldexp(X, exponent), 10)
         np.testing.assert_array_equal(scaled[0], np.ldexp(distances, exponent))
         np.testing.assert_array_equal(scaled[1], indices)
 

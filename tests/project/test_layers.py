@@ -299,7 +299,8 @@ UNDOCUMENTED = {
     "numba.core.compiler.Compiler": {"runtime/jit.py"},  # loops would not be vectorized
     "numba.core.compiler_lock.global_compiler_lock": {"runtime/jit.py"},  # Ctrl+C while compiling
     "numba.core.types": {"runtime/jit.py"},  # also `numba.types`
-    "numba.core.cgutils": {"geometry/lanes.py"},  # lanes of vectors would be built by hand
+    # Loops over vectors would be built by hand.
+    "numba.core.cgutils": {"geometry/lanes.py", "spectral/products.py"},
 }
 OF_PYTHON = {"_asdict", "_fields", "_make", "_getframe"}
 

@@ -13,7 +13,7 @@ def simulate(costs, n_threads):
     Returns the items, the seconds and the seconds of the first item of each range.
     """
     ranges = WorkRanges(N_ITEMS, None, n_threads)
-    ranges.share()
+    ranges.shared = True
     taken, expected_start = [], 0
     while found := ranges.take():
         start, stop = found

@@ -20,11 +20,15 @@ def random_graph(n, n_edges, seed):
     return A
 
 
+def components_of(A):
+    return connected_components(A.shape[0], lambda: [(0, A.indptr, A.indices)])
+
+
 @pytest.mark.parametrize("n_edges", [0, 20, 45, 60, 200, 1000])
 def test_components_are_those_of_scipy(n_edges):
     for seed in range(5):
         A = random_graph(100, n_edges, seed)
-        component, sizes = connected_components(A.indptr, A.indices)
+        component, sizes = components_of(A)
         count, expected = scipy.sparse.csgraph.connected_components(A)
         assert np.array_equal(component, expected)  # numbered by first vertex, too
         assert np.array_equal(sizes, np.bincount(expected, minlength=count))
@@ -36,7 +40,7 @@ def test_components_that_only_a_late_edge_joins():
     A = np.equal.outer(np.arange(n) % 2, np.arange(n) % 2).astype(float)
     A[20, 21] = A[21, 20] = 1
     A = sp.csr_array(A)
-    component, sizes = connected_components(A.indptr, A.indices)
+    component, sizes = components_of(A)
     assert sizes.tolist() == [n]
     assert not component.any()
 

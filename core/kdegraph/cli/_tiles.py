@@ -74,9 +74,7 @@ def workers(scheduler, memory_limit):
 
 
 def build(file, options, store, progress):
-    """Build the `TiledGraph` of the points of a file in the folder `store`, or in a temporary
-    one.
-    """
+    """Build the `TiledGraph` of the points of a file, in the folder `store` or a temporary one."""
     from kdegraph.datasets import load_lazily
     from kdegraph.graph import similarity_graph
 

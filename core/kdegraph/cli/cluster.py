@@ -110,9 +110,7 @@ def _extensions(file):
 
 
 def _cluster_by_tiles(file, clusters, output, store, workers, given, quiet):
-    """Cluster the points of a file tile by tile; return the lines of the report, and the facts for
-    JSON.
-    """
+    """Cluster a file tile by tile; return the lines of the report, and the facts for JSON."""
     from kdegraph.dispatch import spectral_clustering
 
     options = _options.check_options(given)

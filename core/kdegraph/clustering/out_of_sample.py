@@ -158,9 +158,7 @@ def join_outliers(graph, points, kernel, labels):
 
 
 def nearest_points(points, queries, kernel_name=None):
-    """Return the distance from each query to its nearest point in the metric of the kernel, and the
-    number of that point.
-    """
+    """Return the distances to the nearest points in the metric of the kernel, and their numbers."""
     if isinstance(points, SparsePoints):
         distances, indices = nearest_rows(points, 1, queries)
         return distances[:, 0], indices[:, 0]

@@ -4,11 +4,11 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg
 from threadpoolctl import threadpool_limits
 
 from kdegraph.bandwidth import is_pixel_grid
 from kdegraph.clustering.embedding import FADING
+from kdegraph.eigengap import axes_near
 from kdegraph.runtime.threads import blas_threads
 
 LAYOUT_DIMENSIONS = 10  # more than a picture has, so that clusters need not be torn
@@ -25,9 +25,7 @@ class Rounding(NamedTuple):
     seed: int
 
     def for_points(self, points):
-        """Return the parameters with a value of `assign_labels` for these points (or None), if none
-        was given.
-        """
+        """Return the parameters with `assign_labels` chosen for points, if it was not given."""
         if self.assign_labels is not None:
             return self
         takes_axes = self.embedding != "layout"  # places have none, as eigenvectors do
@@ -56,7 +54,7 @@ class Rounding(NamedTuple):
     def fit(self, sample, n_clusters, rng, weight=None):
         """Fit a model for `predict` to rows of an embedding that stand for all."""
         if self.assign_labels == "cluster_qr":
-            return Axes.of(sample)
+            return Axes(axes_near(sample))
         # It is slow to import, and clusters that are connected components do not need it.
         from sklearn.cluster import KMeans
 
@@ -112,14 +110,6 @@ class Axes(NamedTuple):
     """
 
     columns: np.ndarray
-
-    @classmethod
-    def of(cls, rows):
-        """Return the axes for the rows of an embedding."""
-        k = rows.shape[1]
-        with blas_threads(k):
-            _, pivots = scipy.linalg.qr(rows.T, mode="r", pivoting=True)
-            return cls(scipy.linalg.polar(rows[pivots[:k]].T)[0])
 
     def predict(self, rows):
         """Return the axis that each row is closest to, (m,) int32."""

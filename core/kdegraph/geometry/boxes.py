@@ -10,9 +10,7 @@ from kdegraph.runtime.jit import jit
 
 @jit(inline=True, borrow=True)
 def box_distances(code, inverse_sigma, boxes, a, others, b):
-    """Return the smallest and the largest scaled distance between the points of box `a` of `boxes`
-    and those of box `b` of `others`.
-    """
+    """Return the smallest and the largest scaled distance between the points of two boxes."""
     smallest, largest = 0.0, 0.0
     for c in range(boxes.low.shape[1]):
         gap, span = interval_distances(
@@ -35,9 +33,7 @@ def box_exponents(code, inverse_sigma, boxes, a, others, b):
 
 @jit
 def leaf_exponents(code, inverse_sigma, tree, node, least, most):
-    """Write the smallest and the largest exponents between a node and each leaf of a tree to
-    `least` and `most`.
-    """
+    """Write the smallest and the largest exponents between a node and each leaf of a tree."""
     first = tree.start.size - least.size
     for k in range(least.size):
         least[k], most[k] = box_exponents(code, inverse_sigma, tree, node, tree, first + k)

@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 import numba
 import numpy as np
-from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
@@ -117,23 +116,20 @@ if numba.config.DISABLE_JIT:
 
 else:
 
-    @intrinsic
-    def _bits(typing_context, x):
-        """Return the bits of a double as an integer."""
+    def _reinterpreted(source, target):
+        """Return a function for compiled code that reads the bits of a number as another type."""
 
-        def codegen(context, builder, signature, args):
-            return builder.bitcast(args[0], ir.IntType(64))
+        @intrinsic
+        def read(typing_context, x):
+            def codegen(context, builder, signature, args):
+                return builder.bitcast(args[0], context.get_value_type(target))
 
-        return types.int64(types.float64), codegen
+            return target(source), codegen
 
-    @intrinsic
-    def _double(typing_context, x):
-        """Return the double that has these bits."""
+        return read
 
-        def codegen(context, builder, signature, args):
-            return builder.bitcast(args[0], ir.DoubleType())
-
-        return types.float64(types.int64), codegen
+    _bits = _reinterpreted(types.float64, types.int64)
+    _double = _reinterpreted(types.int64, types.float64)
 
     _LOG2E = 1.4426950408889634
     # ln(2) as a sum: the first part has few digits, so that its products with integers are exact.

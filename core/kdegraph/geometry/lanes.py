@@ -14,6 +14,15 @@ from numba.extending import intrinsic
 # with shorter registers use several.
 LANES = 8
 
+
+def in_all_lanes(builder, number, vector):
+    """Return an LLVM vector of this type that holds a number in each of its lanes."""
+    undefined = ir.Constant(vector, ir.Undefined)
+    single = builder.insert_element(undefined, number, ir.IntType(32)(0))
+    lanes = ir.Constant(ir.VectorType(ir.IntType(32), vector.count), [0] * vector.count)
+    return builder.shuffle_vector(single, undefined, lanes)
+
+
 if numba.config.DISABLE_JIT:
 
     def squared_gaps(points, low, high, bounds, out):
@@ -29,13 +38,10 @@ else:
     _INDEX = ir.IntType(64)
     _VECTOR = ir.VectorType(ir.DoubleType(), LANES)
     _ZERO = ir.Constant(_VECTOR, [0.0] * LANES)
-    _FIRST = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
 
     @intrinsic
     def squared_gaps(typing_context, points, low, high, bounds, out):
-        """Write the squared distances of eight points from a box into `out`; return in which bits
-        they are below `bounds`.
-        """
+        """Do the same in vector registers."""
 
         def codegen(context, builder, signature, args):
             points, low, high, bounds, out = (
@@ -50,10 +56,8 @@ else:
             def load(array, offset):
                 return builder.load(vector_at(array, offset), align=8)
 
-            def in_all_lanes(array, c):
-                number = builder.load(builder.gep(array.data, [c]))
-                one = builder.insert_element(_ZERO, number, _INDEX(0))
-                return builder.shuffle_vector(one, _ZERO, _FIRST)
+            def corner(array, c):
+                return in_all_lanes(builder, builder.load(builder.gep(array.data, [c])), _VECTOR)
 
             def larger(a, b):
                 return builder.select(builder.fcmp_ordered(">", a, b), a, b)
@@ -62,8 +66,8 @@ else:
             (d,) = cgutils.unpack_tuple(builder, low.shape)
             with cgutils.for_range(builder, d) as loop:
                 x = load(points, builder.mul(loop.index, _INDEX(LANES)))
-                below = builder.fsub(in_all_lanes(low, loop.index), x)
-                above = builder.fsub(x, in_all_lanes(high, loop.index))
+                below = builder.fsub(corner(low, loop.index), x)
+                above = builder.fsub(x, corner(high, loop.index))
                 gap = larger(larger(below, above), _ZERO)
                 square = builder.fmul(gap, gap, flags=["contract"])
                 builder.store(builder.fadd(builder.load(total), square, flags=["contract"]), total)

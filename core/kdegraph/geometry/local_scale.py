@@ -62,9 +62,7 @@ def local_scale(factor, shift, tree=None) -> LocalScale:
 
 @jit(inline=True, borrow=True)
 def rescaled(code, local, i, others, j, u):
-    """Return the exponent of point i of `local` and point j of `others`, whose scaled distance for
-    the reference bandwidth is u.
-    """
+    """Return the exponent of points i and j, whose scaled distance for the reference is u."""
     if local.factor.size == 0:
         return exponent_of(code, u)
     t = exponent_of(code, local.factor[i] * others.factor[j] * u)
@@ -85,9 +83,7 @@ def rescale_to(code, own_factor, own_shift, local, columns, out):
 
 @jit(distinct=True, borrow=True)
 def rescale(code, own_factor, own_shift, factor, shift, out):
-    """Replace scaled distances of one point and others with the given factors and shifts by
-    exponents.
-    """
+    """Replace the scaled distances of one point and several others by exponents."""
     if code in (GAUSSIAN, LAPLACIAN):
         for j in range(out.size):
             out[j] = own_factor * factor[j] * out[j] + (own_shift + shift[j])

@@ -44,16 +44,19 @@ _kept: dict[int, dict[int, NeighborLists]] = {}
 
 
 @contextlib.contextmanager
-def keeping_lists(X):
-    """Within this context, `near_neighbors` of this very array are found once for each length.
+def keeping_lists(*arrays):
+    """Within this context, `near_neighbors` of these very arrays are found once for each length.
 
-    The lists do not depend on seeds, so that several graphs of the same points can share them.
+    The lists do not depend on seeds, so that several graphs of the same points can share them, and
+    a graph and its bandwidths.
     """
-    _kept[id(X)] = {}
+    new = [id(X) for X in arrays if id(X) not in _kept]
+    _kept.update({key: {} for key in new})
     try:
         yield
     finally:
-        _kept.pop(id(X), None)
+        for key in new:
+            _kept.pop(key, None)
 
 
 class _Candidates(NamedTuple):
@@ -267,9 +270,7 @@ def _compare_range(begin, end, points, axes, order, links, better):
 
 @jit(borrow=True)
 def _compare(points, axes, i, candidates, are_new, all_new, seen, better):
-    """Put those of the candidates that are near enough into the list of point i: of all, or of the
-    new ones only.
-    """
+    """Put candidates, all or the new ones, into the list of point i if they are near enough."""
     squared, indices = better.squared[i], better.indices[i]
     for m in range(candidates.size):
         j = candidates[m]

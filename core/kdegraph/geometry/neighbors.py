@@ -94,16 +94,13 @@ def nearest_in_tree(tree, k, progress=None):
     does not depend on the number of threads.
 
     It takes O(k) for each point that is a candidate: for a k of hundreds SciPy's tree is faster.
+    Squares of the coordinates neither overflow nor vanish, see `unit_scale`.
     """
-    exponent = unit_scale(np.stack([tree.low[0], tree.high[0]]))
-    if exponent:
-        scaled = (np.ldexp(array, -exponent) for array in (tree.points, tree.low, tree.high))
-        tree = tree._replace(**dict(zip(("points", "low", "high"), scaled, strict=True)))
     n = len(tree.points)
     distances, indices = np.empty((n, k)), np.empty((n, k), np.intp)
     n_leaves = 2 ** (tree.n_levels - 1)
     parallel.run(search_leaves, n_leaves, tree, distances, indices, progress=progress)
-    return rescaled(distances, indices, exponent)
+    return distances, indices
 
 
 def _of_sparse_points(X, queries, k, progress):

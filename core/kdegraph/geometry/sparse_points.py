@@ -26,11 +26,11 @@ LOST = 1e-6
 
 
 class SparseRows(NamedTuple):
-    """The arrays of `SparsePoints`, for compiled code."""
+    """The arrays of a sparse matrix in CSR form, or of `SparsePoints`, for compiled code."""
 
-    indptr: np.ndarray  # (n + 1,) int64
-    indices: np.ndarray  # int32: the columns of the entries, ascending in each row
-    values: np.ndarray  # float64
+    indptr: np.ndarray  # of points int64
+    indices: np.ndarray  # of points int32, if that suffices, and ascending in each row
+    values: np.ndarray  # of points float64
 
 
 class Tile(NamedTuple):
@@ -122,9 +122,7 @@ def _squares_to_tile(queries, i, points, tile, out):
 
 @jit(borrow=True)
 def _squared_distance(X, i, Y, j, scale):
-    """Return the squared distance of the rows X[i] and Y[j], whose differences are multiplied by
-    `scale`.
-    """
+    """Return the squared distance of X[i] and Y[j], whose differences are multiplied by `scale`."""
     p, p_end, q, q_end = X.indptr[i], X.indptr[i + 1], Y.indptr[j], Y.indptr[j + 1]
     total = 0.0
     while p < p_end or q < q_end:

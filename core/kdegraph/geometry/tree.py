@@ -58,18 +58,14 @@ class Tree(NamedTuple):
         return 2 ** (self.n_levels - 1) - 1
 
     def radii(self, inverse_sigma: float) -> NDArray[np.float64]:
-        """Half the diagonal of every node's box in units of sigma, (n_nodes,); infinite where it
-        overflows.
-        """
+        """Half the diagonal of each node's box in units of sigma; infinite where it overflows."""
         with np.errstate(over="ignore"):
             # Each half by itself: the difference of the largest doubles would overflow.
             halves = (self.high / 2 - self.low / 2) * inverse_sigma
             return np.sqrt(np.einsum("kc,kc->k", halves, halves))
 
     def largest_nodes(self, mask: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Return the nodes of a mask, (n_nodes,), that lie in no other node of it, from left to
-        right.
-        """
+        """Return the nodes of a mask, (n_nodes,), that no other contains, from left to right."""
         inside = np.zeros(self.start.size, bool)
         for level in range(1, self.n_levels):
             first = 2**level - 1  # the first node of the level
@@ -195,13 +191,11 @@ def _split_subtrees(begin, end, first, n_levels, tree):
 
 @jit(inline=True, borrow=True)
 def _split_node(tree, node, workspace):
-    """Set the box of a node; unless it is a leaf, order its points and set the ranges of its
-    children.
-    """
+    """Set the box of a node; order the points of an inner node, and set its children's ranges."""
     begin, end = tree.start[node], tree.stop[node]
     middle = (begin + end) // 2
     low, high = tree.low[node], tree.high[node]
-    _bounding_box(tree.points, begin, end, low, high)
+    bounding_box(tree.points, begin, end, low, high)
     left, right = 2 * node + 1, 2 * node + 2
     if right >= tree.start.size:
         return
@@ -216,7 +210,8 @@ def _split_node(tree, node, workspace):
 
 
 @jit(borrow=True)
-def _bounding_box(points, begin, end, low, high):
+def bounding_box(points, begin, end, low, high):
+    """Write the smallest and the largest coordinates of the points begin ... end - 1."""
     for c in range(points.shape[1]):
         # Four running minima and maxima are independent of each other: the processor computes them
         # at the same time.
@@ -238,9 +233,7 @@ def _bounding_box(points, begin, end, low, high):
 
 @jit(borrow=True)
 def _longest(low, high):
-    """Return the axis of the longest side of a box; sides are halved, as the longest ones would
-    overflow.
-    """
+    """Return the axis of the longest side of a box, by halves, as a whole side may overflow."""
     axis = 0
     for c in range(1, low.size):
         if high[c] / 2 - low[c] / 2 > high[axis] / 2 - low[axis] / 2:

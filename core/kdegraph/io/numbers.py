@@ -17,9 +17,7 @@ def _separators(decimal):
 
 
 def _pattern(decimal):
-    """Return the pattern of a number with this decimal point; its groups are the signs, the number
-    and the units.
-    """
+    """Return the pattern of a number; its groups are the signs, the number and the units."""
     point = re.escape(decimal)
     grouped = "|".join(f"(?:{mark}[0-9]{{3}})+" for mark in _separators(decimal))
     whole = f"(?:[1-9][0-9]{{0,2}}(?:{grouped})|[0-9]+)"

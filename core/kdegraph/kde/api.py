@@ -101,7 +101,6 @@ def kernel_sum(
     if targets is not None:
         targets = check_points(targets, "targets", n_features=sources.shape[1])
     scaled, target_local = _check_kernel(kernel, sigma, target_sigma, sources, targets)
-    weighted = weights is not None
     weights = check_weights(weights, len(sources))
     eps = check_eps(eps)
     check_choice(method, "method", KERNEL_SUM_METHODS)
@@ -116,8 +115,6 @@ def kernel_sum(
             f"method 'fgt' expands the Gaussian kernel only, got kernel {scaled.name!r}; "
             "use method='tree' or 'auto'"
         )
-    if not weighted:
-        return _checked_sums(scaled, sources, targets, weights, eps, method, target_local)
     # With weights less than 2 no product or sum leaves the range of doubles. Scaling by a power of
     # two is exact. It is at most 2^1023; for numbers below the normal ones its inverse would be
     # infinite, hence the division.

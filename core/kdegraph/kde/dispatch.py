@@ -3,7 +3,6 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +10,9 @@ from numpy.typing import NDArray
 from kdegraph.costs import DIRECT_COSTS, GRID_COSTS, TREE_COSTS
 from kdegraph.geometry.kernel_functions import GAUSSIAN
 from kdegraph.geometry.kernels import Kernel
-from kdegraph.geometry.tree import Tree, build_tree
+from kdegraph.geometry.tree import Tree, bounding_box, build_tree
 from kdegraph.kde.direct import direct_sums
 from kdegraph.kde.grid.plan import Grid, choose_grid, range_of_most
-from kdegraph.kde.grid.sorting import extent
 from kdegraph.kde.grid.transform import grid_sums
 from kdegraph.kde.tree.plan import Plan, choose_plan
 from kdegraph.kde.tree.sums import tree_degrees, tree_sums
@@ -72,12 +70,11 @@ class KernelSum:
         """The smallest and the largest coordinates of sources and targets."""
         if self.known_tree is not None and self.targets is None:
             return self.known_tree.low[0], self.known_tree.high[0]
-        d = self.sources.shape[1]
-        low, high = np.full(d, np.inf), np.full(d, -np.inf)
-        extent(0, len(self.sources), self.sources, low, high)
-        if self.targets is not None:
-            extent(0, len(self.targets), self.targets, low, high)
-        return low, high
+        both = [self.sources] if self.targets is None else [self.sources, self.targets]
+        low, high = np.empty((2, len(both), self.sources.shape[1]))
+        for points, least, most in zip(both, low, high, strict=True):
+            bounding_box(points, 0, len(points), least, most)
+        return low.min(axis=0), high.max(axis=0)
 
     def direct_cost(self, n_sources: int, n_targets: int) -> float:
         """Return the estimated cost of all pairs of some of the points, in ns."""
@@ -86,9 +83,7 @@ class KernelSum:
 
 
 def choose_method(problem: KernelSum, method: str = "auto") -> Method:
-    """Choose the method of least estimated cost; `method` is "auto", "tree" or "fgt", as in
-    `kernel_sum`.
-    """
+    """Choose the method of least cost; `method` is "auto", "tree" or "fgt", as in `kernel_sum`."""
     (n, d), n_targets = problem.sources.shape, len(problem.points)
     best: Method = Direct(problem.direct_cost(n, n_targets))
     cost = best.cost if method == "auto" else math.inf
@@ -218,10 +213,8 @@ def kernel_degrees(
     """
     n = len(tree.points)
     method = choose_for_degrees(kernel, tree, eps) if method is None else method
-    if isinstance(method, Direct):
-        return _direct_degrees(kernel, tree, np.arange(n), progress)
-    if isinstance(method, Plan):
-        return tree_degrees(kernel, tree, eps, plan=method, progress=progress)
+    if isinstance(method, (Direct, Plan)):
+        return _degrees_without_grid(kernel, tree, np.arange(n), eps, method, progress)
 
     def sums_at(left):
         return degrees_at(kernel, tree, left, eps, progress=progress)
@@ -239,22 +232,15 @@ def degrees_at(
     method = choose_method(
         KernelSum(kernel, tree.points, targets, eps, on_grid=False, known_tree=tree)
     )
+    return _degrees_without_grid(kernel, tree, positions, eps, method, progress)
+
+
+def _degrees_without_grid(kernel, tree, positions, eps, method, progress):
+    """Compute `degrees_at` by all pairs, or on the tree by a plan."""
+    points, n = tree.points, len(tree.points)
     if isinstance(method, Direct):
-        return _direct_degrees(kernel, tree, positions, progress)
-    plan = cast(Plan, method)  # without a grid
-    if positions.size == len(tree.points):
-        return tree_degrees(kernel, tree, eps, plan=plan, progress=progress)[positions]
-    return tree_degrees(kernel, tree, eps, plan=plan, at=positions, progress=progress)
-
-
-def _direct_degrees(kernel, tree, positions, progress):
-    """Compute `degrees_at` by all pairs."""
-    return direct_sums(
-        kernel,
-        tree.points,
-        tree.points[positions],
-        np.ones(len(tree.points)),
-        columns=tree.columns,
-        skip=positions,
-        progress=progress,
-    )
+        known = {"columns": tree.columns, "skip": positions, "progress": progress}
+        return direct_sums(kernel, points, points[positions], np.ones(n), **known)
+    if positions.size == n:
+        return tree_degrees(kernel, tree, eps, plan=method, progress=progress)[positions]
+    return tree_degrees(kernel, tree, eps, plan=method, at=positions, progress=progress)

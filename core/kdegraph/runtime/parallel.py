@@ -40,8 +40,8 @@ class WorkRanges:
         # The first range is small, because nothing is known of the cost of items yet.
         self._size = chunk or 1 + min(n_items // 1024, 64)
         self._largest, self._smallest = -(-n_items // (4 * n_threads)), 1
-        self._shared = False
-        self._stopped = False
+        self.shared = False  # set where several threads take ranges
+        self.stopped = False  # set to hand out no more
         self._lock = threading.Lock()
 
     def take(self):
@@ -50,7 +50,7 @@ class WorkRanges:
             if not self.left:
                 return None
             start, size = self._next, self._size
-            if self._shared and not self.chunk:
+            if self.shared and not self.chunk:
                 # Ranges become smaller toward the end, so that no thread waits long for another.
                 half_of_share = -(-(self.n_items - start) // (2 * self.n_threads))
                 toward_end = max(half_of_share, self._largest // 16)
@@ -64,7 +64,7 @@ class WorkRanges:
             self.n_done += stop - start
             if not self.chunk:
                 seconds = max(seconds, 1e-9)
-                wanted = LONGEST if self._shared else _TRIAL
+                wanted = LONGEST if self.shared else _TRIAL
                 growth = min(64, max(0.25, wanted / seconds))
                 self._size = max(1, int((stop - start) * growth))
                 # 60 microseconds: taking a range costs little compared to the work on it.
@@ -74,23 +74,10 @@ class WorkRanges:
         """Let the next range contain all items that are left, unless `chunk` is given."""
         self._size = self.chunk or self.n_items
 
-    def share(self):
-        """Expect several threads to take ranges from now on."""
-        self._shared = True
-
-    def stop(self):
-        """Hand out no more ranges."""
-        self._stopped = True
-
     @property
     def left(self):
         """True if there is a range to take."""
-        return self._next < self.n_items and not self._stopped
-
-    @property
-    def fraction_done(self):
-        """The part of the work that is done, from 0 to 1."""
-        return self.n_done / self.n_items
+        return self._next < self.n_items and not self.stopped
 
 
 def run(
@@ -135,7 +122,7 @@ class _Work:
         try:
             self._kernel(start, stop, *self._args)
         except BaseException:
-            self.ranges.stop()
+            self.ranges.stopped = True
             raise
         seconds = time.perf_counter() - begin
         self.ranges.finish(start, stop, seconds)
@@ -167,18 +154,18 @@ class _Work:
         n_ranges = -(-ranges.n_items // (ranges.chunk or 1))
         n_worth_calling = 1 + int(min(seconds_left / WORTH_WAKING, 1e9))
         n_helpers = min(ranges.n_threads - 1, n_ranges - 1, n_worth_calling)
-        ranges.share()
+        ranges.shared = True
         helpers = call_helpers(self.take_part, n_helpers)
         try:
             while ranges.left:
                 self.take_part(REPORT_INTERVAL if progress else math.inf)
                 if progress:
-                    progress(ranges.fraction_done)
+                    progress(ranges.n_done / ranges.n_items)
             working = _dismiss_idle(helpers)
             while wait(working, REPORT_INTERVAL if progress else None).not_done:
-                progress(ranges.fraction_done)
+                progress(ranges.n_done / ranges.n_items)
         except BaseException:
-            ranges.stop()
+            ranges.stopped = True
             wait(_dismiss_idle(helpers))
             raise
         for helper in working:

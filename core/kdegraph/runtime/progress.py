@@ -157,9 +157,7 @@ def _pass_on(reports, progress):
 
 
 def all_or_nothing(fit: _Function) -> _Function:
-    """Let a method of an estimator leave it as it was if it ends with an error, for instance of a
-    `progress`.
-    """
+    """Let a method of an estimator leave it as it was if it ends with an error."""
 
     @functools.wraps(fit)
     def call(self, *args, **options):
@@ -175,9 +173,7 @@ def all_or_nothing(fit: _Function) -> _Function:
 
 
 class StageLines:
-    """Write a line on standard error when a stage begins, as a `progress` for `verbose`, and pass
-    the reports on.
-    """
+    """Write a line on standard error when a stage begins, and pass all reports on."""
 
     def __init__(self, progress=None):
         self._progress, self._stage, self._start = progress, None, time.perf_counter()

@@ -6,12 +6,11 @@ from typing import NamedTuple
 import numpy as np
 
 from kdegraph.adjacency import weighted_adjacency, with_copies
-from kdegraph.bandwidth import sigma_of_lists
 from kdegraph.geometry.kernels import Kernel
-from kdegraph.geometry.neighbor_forest import has_duplicates, has_many_dimensions, near_neighbors
+from kdegraph.geometry.neighbor_forest import keeping_lists, near_neighbors
 from kdegraph.geometry.tree import LEAF_SIZE, Tree, build_tree
 from kdegraph.kde.dispatch import kernel_degrees
-from kdegraph.local_bandwidth import bandwidths_of_lists, neighbors_needed
+from kdegraph.local_bandwidth import neighbors_needed
 from kdegraph.runtime.memory import check_memory
 from kdegraph.sampling import mixture, near, recursive, rejection
 from kdegraph.sampling.choice import choose_sampler, draws_from_lists
@@ -23,7 +22,6 @@ from kdegraph.scaled_kernel import (
     resolve_bandwidth,
     tree_kernel,
 )
-from kdegraph.validation import LOCAL_WORDS
 
 
 def sample_graph(X, options, stages, sample_weight=None):
@@ -42,13 +40,12 @@ def sample_graph(X, options, stages, sample_weight=None):
 
 
 def _sample_from_lists(X, options, stages, sample_weight):
-    """Sample a graph, as `sample_graph` does, with `kdegraph.sampling.mixture`, which needs no
-    tree.
-    """
+    """Sample a graph, as `sample_graph` does, from lists of near neighbors, without a tree."""
     sigma, perplexity, seed = options.sigma, options.perplexity, options.seed
     stages.enter("neighbors")
-    lists = near_neighbors(X, neighbors_needed(len(X), sigma, perplexity), stages.progress)
-    bandwidth = _bandwidth(X, lists, sigma, perplexity)
+    with keeping_lists(X):
+        lists = near_neighbors(X, neighbors_needed(len(X), sigma, perplexity), stages.progress)
+        bandwidth = resolve_bandwidth(X, sigma, perplexity)
     n_rounds = LOCAL_ROUNDS if isinstance(options.n_rounds, str) else options.n_rounds
     _check_memory(len(X), n_rounds, "mixture")
 
@@ -85,17 +82,6 @@ def graph_bytes(n, n_rounds, sampler):
     return n * n_rounds * {"mixture": 120, "recursive": 100}.get(sampler, 40)
 
 
-def _bandwidth(X, lists, sigma, perplexity):
-    """Return what `resolve_bandwidth` does, from the lists where they give the same bandwidths."""
-    if isinstance(sigma, str) and has_many_dimensions(X):
-        # In many dimensions "local" and "moderate" are the same.
-        if sigma in LOCAL_WORDS and not has_duplicates(lists):
-            return bandwidths_of_lists(lists, perplexity)
-        if sigma == "auto" and (found := sigma_of_lists(lists)) > 0:
-            return found
-    return resolve_bandwidth(X, sigma, perplexity)
-
-
 class TreeProblem(NamedTuple):
     """A sampling problem on a tree over the points."""
 
@@ -109,9 +95,7 @@ class TreeProblem(NamedTuple):
 
 
 def _sample_on_tree(X, options, stages, sample_weight):
-    """Sample a graph, as `sample_graph` does, with Algorithm 1 or with a sampler that draws from
-    the exact law.
-    """
+    """Sample a graph, as `sample_graph` does, by Algorithm 1 or from the exact law."""
     problem = set_up(X, options, stages, sample_weight)
     kernel, tree = problem.kernel, problem.tree
     _check_memory(len(X), problem.n_rounds, options.sampler)

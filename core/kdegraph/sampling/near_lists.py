@@ -179,9 +179,7 @@ def _rough_difference(least, most):
 
 @jit(inline=True, borrow=True)
 def _append(start, stop, near, place):
-    """Append the points start ... stop - 1 to the near sources, and return the new number of
-    sources.
-    """
+    """Append the points start ... stop - 1 to the near sources; return how many there are then."""
     position = near.position
     for k in range(stop - start):
         position[place + k] = start + k
@@ -217,7 +215,10 @@ def _begin_rows(first, last, task, tree, near):
         row = near.values[t, :size]
         _row_exponents(first + t, 0, size, task, tree, near, row)
         row[t] = np.inf
-        near.offset[t] = min(minimum(row), 600.0)  # nearer sources must not overflow
+        least = 600.0  # nearer sources must not overflow
+        for j in range(size):
+            least = min(least, row[j])
+        near.offset[t] = least
         near.total[t] = _exponentiate(near.offset[t], row)
         total += near.total[t] * exp_neg(near.offset[t])
     return total / size if total > 0.0 else 1.0
@@ -225,9 +226,7 @@ def _begin_rows(first, last, task, tree, near):
 
 @jit(borrow=True)
 def _extend_rows(first, last, begin, end, task, tree, near):
-    """Compute the kernel values between the points of the leaf and the near sources begin ... end -
-    1.
-    """
+    """Compute the kernel values between the leaf and the near sources begin ... end - 1."""
     _gather(begin, end, task.local, tree, near)
     for t in range(last - first):
         row = near.values[t, begin:end]
@@ -257,9 +256,7 @@ def _exponentiate(offset, row):
 
 @jit(borrow=True)
 def _far_sum(n_far, tree, far):
-    """Return the sum of the mean contributions of the far nodes to a degree and its error, and
-    store the running sums of their bounds.
-    """
+    """Return the far nodes' part of a degree and its error; store running sums of the bounds."""
     mean = error = bound = 0.0
     for k in range(n_far):
         size = tree.stop[far.node[k]] - tree.start[far.node[k]]
@@ -273,9 +270,7 @@ def _far_sum(n_far, tree, far):
 
 @jit(borrow=True)
 def _push_wide(limit, n_far, tree, far):
-    """Move the far nodes with an error above `limit` back to the stack; return the numbers of
-    remaining far nodes and of nodes on the stack.
-    """
+    """Move far nodes of an error above `limit` back to the stack; return the lengths of both."""
     left = top = 0
     for k in range(n_far):
         node, nearest, farthest = far.node[k], far.nearest[k], far.farthest[k]
@@ -287,21 +282,6 @@ def _push_wide(limit, n_far, tree, far):
             far.node[left], far.nearest[left], far.farthest[left] = node, nearest, farthest
             left += 1
     return left, top
-
-
-@jit
-def minimum(values):
-    """Return the smallest value, by four independent running minima."""
-    a = b = c = d = np.inf
-    n = values.size - values.size % 4
-    for j in range(0, n, 4):
-        a = min(a, values[j])
-        b = min(b, values[j + 1])
-        c = min(c, values[j + 2])
-        d = min(d, values[j + 3])
-    for j in range(n, values.size):
-        a = min(a, values[j])
-    return min(min(a, b), min(c, d))
 
 
 @jit(borrow=True)

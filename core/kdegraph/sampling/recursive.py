@@ -113,9 +113,7 @@ class _State:
 
 
 def _descend(kernel, tree, solver, known, uniforms, neighbors, state, progress):
-    """Move the vertices down the halving, node by node, and rescale their uniforms to [0, 1) within
-    each node.
-    """
+    """Move the vertices down the halving, and rescale their uniforms to [0, 1) in each node."""
     stack = [(0, 0, state)]
     done = 0
     while stack:

@@ -135,9 +135,7 @@ def _draw_with_capacity(begin, end, capacity, tree, groups, task):
 
 @jit
 def _sum_degrees(degrees, begin, end):
-    """Return the sum of the degrees of the points begin ... end - 1 and the number of positive
-    ones.
-    """
+    """Return the sum of the degrees of the points begin ... end - 1, and how many are positive."""
     total, n_linked = 0.0, 0
     for i in range(begin, end):
         if degrees[i] > 0.0:

@@ -108,9 +108,7 @@ def list_nodes(code, inverse_sigma, groups, group, tree, limit, workspace, lists
 
 @jit(distinct=True)
 def _bound_values(code, inverse_sigma, low, high, node_low, node_high, width, workspace):
-    """Bound the kernel values between the box (low, high) of the group and those of the nodes, many
-    nodes at a time.
-    """
+    """Bound the kernel values between the box of a group and those of many nodes at a time."""
     # Fields are read before the loops: in a loop, each access would count references.
     nodes, nearest = workspace.node, workspace.nearest
     largest, farthest = workspace.largest, workspace.smallest

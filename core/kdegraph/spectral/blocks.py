@@ -54,9 +54,7 @@ def gram_matrices(block, image, progress=None):
 
 
 def rotate_to_ritz(block, image, rotation, values, progress=None):
-    """Rotate the block and its image in place, and return the norms of the columns of ``image -
-    block * values``.
-    """
+    """Rotate the block and its image; return the column norms of ``image - block * values``."""
     squares = np.empty((n_chunks(block), len(values)))
 
     def rotate(chunk, rows):

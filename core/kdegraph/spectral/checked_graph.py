@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from kdegraph.findings import distances_as_weights, warn
 from kdegraph.foreign_graphs import ForeignGraph, adjacency_of_foreign
+from kdegraph.geometry.sparse_points import SparseRows
 from kdegraph.manual import explained
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.progress import partial_progress
 from kdegraph.sparse_checks import check_sparse
 from kdegraph.spectral.components import breadth_first_order, connected_components
-from kdegraph.spectral.products import SparseRows
 from kdegraph.validation import as_array, check_choice, check_count
 
 CHECKED_ROWS = 4096  # in one call of the kernel
@@ -144,10 +144,11 @@ def check_adjacency(adjacency, name="adjacency", *, progress=None) -> CheckedGra
     if given.kernel is None and (finding := distances_as_weights(csr)):
         warn(finding)
     if degrees.max() > 1e290:  # scale the weights by a power of two, so that no sum overflows
-        matrix = matrix._replace(weights=csr.data * 2.0**-200)
+        matrix = matrix._replace(values=csr.data * 2.0**-200)
         degrees = _check_weights(matrix, name, None)
     of_components = partial_progress(progress, 0.5, 1.0)
-    component, sizes = connected_components(csr.indptr, csr.indices, of_components)
+    blocks = [(0, csr.indptr, csr.indices)]
+    component, sizes = connected_components(len(degrees), lambda: blocks, of_components)
     order, points = given.order, given.points
     if len(degrees) <= ORDER_MATTERS_ABOVE:
         order, points = np.arange(len(degrees), dtype=np.int32), None
@@ -186,15 +187,11 @@ def _canonical_csr(matrix, name):
         # All kernels would be compiled again for another type of indices.
         indices, indptr = csr.indices.astype(np.int32), csr.indptr.astype(np.int32)
         csr = scipy.sparse.csr_array((csr.data, indices, indptr), shape=csr.shape)
-    if len(csr.data) > csr.nnz:  # spare room at the end
-        csr = csr.copy()
-        csr.prune()
-    if not csr.has_canonical_format:
+    has_spare_room = len(csr.data) > csr.nnz
+    if has_spare_room or not (csr.has_canonical_format and np.all(csr.data)):
         csr = csr.copy()
         csr.sum_duplicates()
-    if not np.all(csr.data):
-        csr = csr.copy()
-        csr.eliminate_zeros()
+        csr.eliminate_zeros()  # and the room at the end
     return csr
 
 
@@ -219,7 +216,7 @@ def _check_weights(matrix, name, progress):
     hashes = np.zeros(-(-n // CHECKED_ROWS), np.uint64)
     n_bad = np.zeros_like(hashes)
     key = np.uint64(secrets.randbits(64) | 1)
-    args = matrix, matrix.weights.view(np.uint64), key, degrees, hashes, n_bad
+    args = matrix, matrix.values.view(np.uint64), key, degrees, hashes, n_bad
     parallel.run(_check_rows, n, *args, chunk=CHECKED_ROWS, progress=progress)
     if n_bad.any():
         _refuse_weights(matrix, name)
@@ -251,12 +248,17 @@ def _refuse_asymmetry(matrix, name):
         i, j = min(zip(wrong.row, wrong.col, strict=True))
         if csr[i, j] == 0:
             i, j = j, i
-        raise explained(
-            ValueError,
-            "error-symmetric",
-            f"{name} must be symmetric, but {name}[{i}, {j}] is {csr[i, j]} and {name}[{j}, {i}] "
-            f"is {csr[j, i]}; symmetrize it, e.g. ({name} + {name}.T) / 2",
-        )
+        raise asymmetric(csr, i, j, name)
+
+
+def asymmetric(matrix, i, j, name):
+    """Return the error about an entry of a matrix that differs from its mirror image."""
+    return explained(
+        ValueError,
+        "error-symmetric",
+        f"{name} must be symmetric, but {name}[{i}, {j}] is {matrix[i, j]} and {name}[{j}, {i}] "
+        f"is {matrix[j, i]}; symmetrize it, e.g. ({name} + {name}.T) / 2",
+    )
 
 
 @jit(reassociate=True)

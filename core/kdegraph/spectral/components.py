@@ -14,23 +14,16 @@ from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 
 
-def connected_components(indptr, indices, progress=None):
-    """Find the connected components of a symmetric matrix in CSR form. Return the component of each
-    vertex, (n,) int32, in the order of their first vertices, and the number of vertices in each.
+def connected_components(n, blocks, progress=None):
+    """Find the connected components of a graph of n vertices. Return the component of each vertex,
+    (n,) int32, in the order of their first vertices, and the number of vertices in each.
+
+    The rows of its symmetric matrix come in blocks: ``blocks()``, which is called at most twice,
+    returns an iterable of them, each the number of the first row, and `indptr` and `indices`.
 
     The first round joins every vertex with its first few neighbors. A parallel sweep then finds the
     vertices that have a neighbor in another component, which are few, and the second round joins
     these with all their neighbors.
-    """
-    n = len(indptr) - 1
-    return components_of_blocks(n, lambda: [(0, indptr, indices)], progress)
-
-
-def components_of_blocks(n, blocks, progress=None):
-    """Do the work of `connected_components` for a graph of n vertices whose rows come in blocks.
-
-    ``blocks()``, which is called at most twice, returns an iterable of blocks: the number of the
-    first row, and `indptr` and `indices` of the rows.
     """
     parent = np.arange(n, dtype=np.int32)
     for first, indptr, indices in blocks():

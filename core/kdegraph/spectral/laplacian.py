@@ -8,9 +8,10 @@ import math
 import numpy as np
 import scipy.sparse
 
+from kdegraph.geometry.sparse_points import SparseRows
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
-from kdegraph.spectral.products import SparseRows, prefetch, step_rows
+from kdegraph.spectral.products import prefetch, step_rows
 
 # While a row is copied, the entries of the row that comes this number of rows later are requested
 # from memory.
@@ -27,8 +28,8 @@ class NormalizedAdjacency:
     def __init__(self, matrix, other_precision=None):
         self.n = len(matrix.indptr) - 1
         self.indptr, self.indices = matrix.indptr, matrix.indices
-        self._matrices = {matrix.weights.dtype: matrix}
-        self._weights = other_precision or matrix.weights.astype
+        self._matrices = {matrix.values.dtype: matrix}
+        self._weights = other_precision or matrix.values.astype
 
     @classmethod
     def of_graph(cls, graph, vertices, progress=None):
@@ -50,7 +51,7 @@ class NormalizedAdjacency:
             rows = SparseRows(indptr, indices, np.empty(len(indices), dtype))
             args = graph.matrix, vertices, place, scale, rows
             parallel.run(_copy_scaled_rows, n, *args, progress=progress)
-            return rows.weights
+            return rows.values
 
         return cls(SparseRows(indptr, indices, weights(np.float32)), weights)
 

@@ -9,14 +9,14 @@ of scipy.sparse, which uses one core, and 0.68 s on both cores for the same loop
 promise that the arrays do not overlap (1.4 s without it).
 """
 
-from typing import NamedTuple
-
 import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
+from kdegraph.geometry.lanes import in_all_lanes
 from kdegraph.runtime.jit import jit
 
 WIDE_STRIP = 16  # columns of the block that are summed together while that many are left
@@ -27,94 +27,6 @@ CACHE_LINE = 64  # bytes
 PREFETCH_DISTANCE = 64
 # Numbers in a block above which rows are requested in advance; smaller blocks stay in the caches.
 PREFETCH_ABOVE = 500_000
-
-
-class SparseRows(NamedTuple):
-    """The three arrays of the CSR form of a sparse matrix, for compiled code."""
-
-    indptr: np.ndarray
-    indices: np.ndarray
-    weights: np.ndarray
-
-
-class _RowSumCode:
-    """Emits the LLVM code of ``sum_p weights[p] * block[indices[p], first:first + width]``.
-
-    `arrays` has the array structures "indices", "weights" and "block"; `vector` is the LLVM type of
-    `width` numbers, which is also the type of the sum.
-    """
-
-    def __init__(self, builder, arrays, first, vector, alignment):
-        self.builder = builder
-        self.indices = arrays["indices"].data
-        self.weights = arrays["weights"].data
-        self.block = arrays["block"].data
-        self.n_columns = builder.extract_value(arrays["block"].shape, 1)
-        self.first = first
-        self.vector = vector
-        self.alignment = alignment
-
-    def zero(self):
-        """Return an empty sum."""
-        return ir.Constant(self.vector, [0.0] * self.vector.count)
-
-    def add_entry(self, total, p):
-        """Return the sum with entry `p` of the matrix added."""
-        builder = self.builder
-        row = sign_extended(builder, builder.load(builder.gep(self.indices, [p])))
-        place = builder.add(builder.mul(row, self.n_columns), self.first)
-        pointer = builder.bitcast(builder.gep(self.block, [place]), self.vector.as_pointer())
-        numbers = builder.load(pointer, align=self.alignment)
-        weight = self._in_all_lanes(builder.load(builder.gep(self.weights, [p])))
-        product = builder.fmul(weight, numbers, flags=("contract",))
-        return builder.fadd(total, product, flags=("contract",))
-
-    def _in_all_lanes(self, number):
-        int32 = ir.IntType(32)
-        undefined = ir.Constant(self.vector, ir.Undefined)
-        single = self.builder.insert_element(undefined, number, ir.Constant(int32, 0))
-        lanes = ir.Constant(ir.VectorType(int32, self.vector.count), [0] * self.vector.count)
-        return self.builder.shuffle_vector(single, undefined, lanes)
-
-    def add_entries(self, begin, end, total, n_sums):
-        """Emit a loop that adds `n_sums` entries at a time while that many are left.
-
-        Returns the first entry that was not added, and the sum.
-        """
-        builder, int64 = self.builder, ir.IntType(64)
-        step = ir.Constant(int64, n_sums)
-        before = builder.block
-        body = builder.append_basic_block("body")
-        after = builder.append_basic_block("after")
-        enough_left = builder.icmp_signed("<=", builder.add(begin, step), end)
-        builder.cbranch(enough_left, body, after)
-
-        builder.position_at_end(body)
-        p = builder.phi(int64)
-        sums = [builder.phi(self.vector) for _ in range(n_sums)]
-        added = [
-            self.add_entry(partial, builder.add(p, ir.Constant(int64, offset)))
-            for offset, partial in enumerate(sums)
-        ]
-        next_p = builder.add(p, step)
-        starts = [begin, total] + [self.zero()] * (n_sums - 1)
-        for phi, start, updated in zip([p, *sums], starts, [next_p, *added], strict=True):
-            phi.add_incoming(start, before)
-            phi.add_incoming(updated, body)
-        joined = added[0]
-        for partial in added[1:]:
-            joined = builder.fadd(joined, partial)
-        enough_left = builder.icmp_signed("<=", builder.add(next_p, step), end)
-        builder.cbranch(enough_left, body, after)
-
-        builder.position_at_end(after)
-        results = []
-        for skipped, updated in ((begin, next_p), (total, joined)):
-            phi = builder.phi(updated.type)
-            phi.add_incoming(skipped, before)
-            phi.add_incoming(updated, body)
-            results.append(phi)
-        return results
 
 
 def sign_extended(builder, integer):
@@ -137,10 +49,7 @@ def _compiled_strip(width):
             begin, end, first = (sign_extended(builder, number) for number in args[3:6])
             vector = ir.VectorType(context.get_value_type(signature.args[2].dtype), width)
             alignment = context.get_abi_sizeof(vector.element)
-            code = _RowSumCode(builder, arrays, first, vector, alignment)
-            # In four partial sums, an addition starts before the last one is complete.
-            p, total = code.add_entries(begin, end, code.zero(), 4)
-            _, total = code.add_entries(p, end, total, 1)
+            total = _sum_of_rows(builder, arrays, begin, end, first, vector, alignment)
             pointer = builder.bitcast(arrays["out"].data, vector.as_pointer())
             builder.store(total, pointer, align=alignment)
             return context.get_dummy_value()
@@ -148,6 +57,36 @@ def _compiled_strip(width):
         return types.void(indices, weights, block, begin, end, first, out), codegen
 
     return add_strip
+
+
+def _sum_of_rows(builder, arrays, begin, end, first, vector, alignment):
+    """Emit the LLVM code of the sum of `_compiled_strip`, a vector of this type, and return it."""
+    int64, zero = ir.IntType(64), ir.Constant(vector, [0.0] * vector.count)
+    indices, weights, block = (arrays[name].data for name in ("indices", "weights", "block"))
+    n_columns = builder.extract_value(arrays["block"].shape, 1)
+
+    def add_entry(total, p):
+        row = sign_extended(builder, builder.load(builder.gep(indices, [p])))
+        place = builder.add(builder.mul(row, n_columns), first)
+        pointer = builder.bitcast(builder.gep(block, [place]), vector.as_pointer())
+        numbers = builder.load(pointer, align=alignment)
+        weight = in_all_lanes(builder, builder.load(builder.gep(weights, [p])), vector)
+        product = builder.fmul(weight, numbers, flags=("contract",))
+        builder.store(builder.fadd(builder.load(total), product, flags=("contract",)), total)
+
+    # In four partial sums, an addition starts before the last one is complete.
+    sums = [cgutils.alloca_once_value(builder, zero) for _ in range(4)]
+    middle = builder.sub(end, builder.srem(builder.sub(end, begin), int64(4)))
+    with cgutils.for_range_slice(builder, begin, middle, int64(4)) as (p, _):
+        for offset, total in enumerate(sums):
+            add_entry(total, builder.add(p, int64(offset)))
+    joined = builder.load(sums[0])
+    for total in sums[1:]:
+        joined = builder.fadd(joined, builder.load(total))
+    builder.store(joined, sums[0])
+    with cgutils.for_range_slice(builder, middle, end, int64(1)) as (p, _):
+        add_entry(sums[0], p)
+    return builder.load(sums[0])
 
 
 def _interpreted_strip(width):

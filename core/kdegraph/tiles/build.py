@@ -138,9 +138,7 @@ FIELDS = Plan._fields[3:]
 
 
 def _make_plan(X, options, stages, folder):
-    """Build the tree and choose a sampler, as `similarity_graph` does in memory, and write the
-    `Order` and the `Plan` to the folder.
-    """
+    """Write the `Order` and the `Plan`: the tree, and the sampler that is chosen as in memory."""
     problem = set_up(X, options, stages)
     kernel, tree, n_rounds = problem.kernel, problem.tree, problem.n_rounds
     sampler, method = choose_sampler(kernel, tree, options.eps, options.sampler)
@@ -182,9 +180,7 @@ def _read_plan(folder):
 
 
 def draw_tile(folder, tile):
-    """Draw neighbors of the points of a tile, and write them sorted by their tiles, too; return
-    the step "draws".
-    """
+    """Return the step "draws" of a tile, and write its draws sorted by the tiles of those drawn."""
     order, plan = read_order(folder), _read_plan(folder)
     neighbors, degrees = _draw(plan, order, tile)
     drawn = neighbors.ravel()
@@ -228,9 +224,7 @@ def join_tile(folder, tile):
 
 
 def _received(folder, n_tiles, tile):
-    """Return the points of a tile that were drawn, and the points that drew them, sorted by the
-    latter.
-    """
+    """Return which points of a tile were drawn, and by which points, sorted by the latter."""
     drawn, by = [], []
     for other in range(n_tiles):
         start, drawn_there, by_there = folder.read(f"sent-{other}", "start", "drawn", "by")

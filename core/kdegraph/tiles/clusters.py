@@ -92,9 +92,7 @@ def _write_labels(problem, found, kernel, n_clusters, rounding, progress):
 
 
 def _label_vertices(problem, found, n_clusters, rounding, progress):
-    """Return labels for the vertices of components that are kept and -1 for all others, an (n,)
-    int32 array in the tree's order.
-    """
+    """Return labels in the tree's order, (n,) int32; -1 for vertices of components left out."""
     graph, folder, min_size = problem.graph, problem.folder, problem.min_size
     tiles = n_tiles(graph)
     counts = [np.count_nonzero(_members(graph, tile, min_size)) for tile in range(tiles)]

@@ -36,9 +36,7 @@ LOCKS: dict[Path, threading.Lock] = {}
 
 
 class Folder:
-    """The steps of one computation. All processes of the computation can read and write the folder
-    under its name.
-    """
+    """The steps of a computation, all of whose processes can use the folder under its name."""
 
     def __init__(self, path):
         self.path = Path(path).absolute()  # workers may have another working directory
@@ -112,9 +110,7 @@ class Folder:
     def filling(
         self, step: str, name: str, shape: tuple[int, ...], dtype: DTypeLike = np.float64
     ) -> "Iterator[RowsOfFile]":
-        """Yield the `RowsOfFile` of an array that any process may fill, which then becomes the only
-        array of a step.
-        """
+        """Yield the `RowsOfFile` of the only array of a new step, which any process may fill."""
         path, dtype = self._file(step, name), np.dtype(dtype)
         with replacing(path) as temporary:
             header = npy_header(shape, dtype)
@@ -151,9 +147,7 @@ class Folder:
             ) from None
 
     def check(self, step: str) -> None:
-        """Raise a `ValueError` that names the file if an array of the step has changed since it was
-        written.
-        """
+        """Raise a `ValueError` if an array of the step has changed since it was written."""
         for name, entry in self._read_list(step)["arrays"].items():
             if checksum(self.read(step, name)) != entry["checksum"]:
                 raise ValueError(

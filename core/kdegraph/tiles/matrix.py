@@ -12,15 +12,17 @@ from functools import partial
 import numpy as np
 import scipy.sparse
 
+from kdegraph.geometry.sparse_points import SparseRows
 from kdegraph.spectral.checked_graph import CheckedGraph
-from kdegraph.spectral.components import components_of_blocks
-from kdegraph.spectral.products import SparseRows, step_rows
+from kdegraph.spectral.components import connected_components
+from kdegraph.spectral.products import step_rows
 from kdegraph.spectral.solver.coarse import (
     MAX_RUNS,
     SAMPLED_ROWS,
     are_scattered,
     group_rows,
     runs_in_space,
+    sampled_rows,
 )
 from kdegraph.tiles import points, scheduler
 from kdegraph.tiles.folder import ORDER, n_tiles, span
@@ -44,7 +46,7 @@ def make_matrix(folder, progress=None):
             for tile in range(tiles):
                 yield span(folder, tile).start, *rows_of(folder, tile)[:2]
 
-        component, sizes = components_of_blocks(len(folder.read(DEGREES, "degrees")), blocks)
+        component, sizes = connected_components(len(folder.read(DEGREES, "degrees")), blocks)
         folder.write(COMPONENTS, {"component": component, "sizes": sizes})
     none = SparseRows(np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0))
     return CheckedGraph(
@@ -118,12 +120,10 @@ def _choose_runs(folder, vertices):
     the run have nearly the same neighbors. With fewer than 64 vertices in a run, groups along the
     edges make a smaller graph.
     """
-    tiles, rows = n_tiles(folder), []  # some rows: pairs of a vertex and its neighbors
+    tiles, rows = n_tiles(folder), []
     for tile in range(tiles):
-        begin = span(folder, tile).start
-        indptr, columns, _ = rows_of(folder, tile)
-        for i in np.linspace(0, len(indptr) - 2, -(-SAMPLED_ROWS // tiles)).astype(int):
-            rows.append((begin + i, columns[indptr[i] : indptr[i + 1]]))
+        of_tile = rows_of(folder, tile)[:2]
+        rows += sampled_rows(*of_tile, -(-SAMPLED_ROWS // tiles), span(folder, tile).start)
     max_runs = MAX_RUNS
     while max_runs == MAX_RUNS or vertices.n >= 64 * max_runs:
         bounds = runs_in_space(vertices.order, vertices.points, max_runs)

@@ -54,9 +54,7 @@ def gather_points(X, folder, progress=None):
 
 
 def mapped_points(X):
-    """Return the points of a Dask array, (n, d) float64, in a temporary file that is mapped into
-    memory.
-    """
+    """Return the points of a Dask array, (n, d) float64, mapped from a temporary file."""
     return gather_points(as_dask_points(X), Folder.temporary())
 
 
@@ -87,9 +85,7 @@ def _compare_rows(folder, first, block):
 
 
 def checked_rows(block, first):
-    """Return a block of rows as float64. If a row is not finite, raise an error that names it,
-    counted from `first`.
-    """
+    """Return a block of rows as finite float64 numbers; errors count the rows from `first`."""
     refuse_sparse(block, "a block of X")
     rows = np.ascontiguousarray(as_array(block, "X"), dtype=np.float64)
     check_finite(rows, "X", first)

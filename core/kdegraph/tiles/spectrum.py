@@ -211,9 +211,7 @@ class Eigenproblem(NamedTuple):
         return step
 
     def _overlaps(self, block, image):
-        """Return the Gram matrix, weighted by the degrees, of the vectors and their images side by
-        side: a (2 width, 2 width) array.
-        """
+        """Return the Gram matrix, weighted by degrees, of the vectors beside their images."""
         name, tiles = f"{image}-overlaps", n_tiles(self.graph)
         scheduler.write_tiles(self.folder, name, tiles, _overlap, self.graph, block, image)
         return np.sum([self.folder.read(f"{name}-{tile}", "sums") for tile in range(tiles)], axis=0)
@@ -240,9 +238,7 @@ class Eigenproblem(NamedTuple):
         }
 
     def _rotation_with_positive_extremes(self, found):
-        """Return the rotation of `RitzVectors` with signs such that the entry of largest magnitude
-        of each vector is positive.
-        """
+        """Return the rotation with signs such that the largest entry of each vector is positive."""
         rotation = found.ritz.rotation
         lowest = highest = np.zeros(rotation.shape[1])
         block = self.folder.read(found.block, NAME)

@@ -145,9 +145,7 @@ class Translations(NamedTuple):
     beyond: float  # kernel values of the sources that are left out are at most this
 
     def errors(self, order: int) -> NDArray[np.float64]:
-        """Bounds of the errors of the translations if `order` coefficients are kept, (2 reach +
-        1,).
-        """
+        """Return bounds of the errors of translations with `order` coefficients, (2 reach + 1,)."""
         return np.array([_error_bound(self.width, abs(o), order) for o in _offsets(self.reach)])
 
 

@@ -54,9 +54,7 @@ def _local_coordinates(boxes, box, first, count, lattice, out):
 
 @jit(distinct=True, borrow=True)
 def _products(x, vectors, p, first, last, line, out):
-    """Write all products of the polynomials of the dimensions first, ..., last - 1 to the rows of
-    `out`.
-    """
+    """Write all products of the polynomials of the dimensions first ... last - 1 to `out`."""
     count = vectors * VECTOR_PLACES
     for k in range(count):
         out[0, k] = 1.0
@@ -96,9 +94,7 @@ def add_moments(begin, end, boxes, lattice, weights, p, moments):
 
 @jit(reassociate=True, distinct=True, borrow=True)
 def _add_sums(left, right, w, n_left, n_right, vectors, out):
-    """Add ``sum_k left[a, k] w[k] right[b, k]`` to ``out[a n_right + b]`` for all a and b; `left`
-    is overwritten.
-    """
+    """Add ``sum_k left[a, k] w[k] right[b, k]`` to ``out[a n_right + b]``, overwriting `left`."""
     count = vectors * VECTOR_PLACES
     for a in range(n_left):
         u, at = left[a], a * n_right

@@ -98,9 +98,7 @@ def choose_grid(
 
 
 def _turn_grid(grid, kernel, sources, sample, eps):
-    """Return the grid along the principal axes of the sources, which are the targets; or `grid`, if
-    it costs less.
-    """
+    """Return the grid along the principal axes of the sources, unless `grid` costs less."""
     n, d = sources.shape
     with np.errstate(over="ignore", invalid="ignore"):
         center, covariance = sample.mean(axis=0), np.cov(sample, rowvar=False)

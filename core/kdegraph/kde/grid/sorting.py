@@ -59,9 +59,7 @@ def sort_points(points: NDArray[np.float64], lattice: Lattice) -> Boxes:
 
 @jit
 def _locate(begin, end, points, chunk, lattice, box, count):
-    """Write the boxes of the points begin, ..., end - 1 and count these; each chunk of points has
-    counts of its own.
-    """
+    """Write the boxes of the points begin ... end - 1, and count these in each chunk of points."""
     origin, scale, shape = lattice
     number = np.empty(LOCATED_TOGETHER, np.int64)
     for first in range(begin, end, LOCATED_TOGETHER):
@@ -141,21 +139,9 @@ def mark_neighbors(numbers, n_along, stride, reach, mark):
             mark[numbers[k] + o * stride] = True
 
 
-@jit(borrow=True)
-def extent(begin, end, points, low, high):
-    """Widen the box from `low` to `high` so that it holds the points begin, ..., end - 1."""
-    for c in range(low.size):
-        least, most = low[c], high[c]
-        for i in range(begin, end):
-            least, most = min(least, points[i, c]), max(most, points[i, c])
-        low[c], high[c] = least, most
-
-
 @jit
 def turn_points(begin, end, points, center, axes, out):
-    """Write the coordinates of the points begin, ..., end - 1 along the columns of `axes`, with
-    `center` as the origin.
-    """
+    """Write the coordinates of the points begin ... end - 1 along `axes`, from the `center`."""
     d = center.size
     x = np.empty(d)
     for i in range(begin, end):

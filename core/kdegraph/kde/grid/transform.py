@@ -51,15 +51,14 @@ def grid_sums(
     order, workspaces = grid.order, active.workspaces(grid.order)
     part = partial_progress(progress, 0.0, 0.2)
     moments = transform.moments(absolute, order, workspaces[0], part)
-    choice = _choose_order(transform, moments, eps, floor, own)
-    if choice.n_left > m / 2:
+    chosen, bounds, n_left = _choose_order(transform, moments, eps, floor, own)
+    if n_left > m / 2:
         return np.empty(m), np.arange(m)
-    if choice.order > order:
-        order, workspaces = choice.order, active.workspaces(choice.order)
+    if chosen > order:
+        order, workspaces = chosen, active.workspaces(chosen)
         part = partial_progress(progress, 0.2, 0.4)
         moments = transform.moments(absolute, order, workspaces[0], part)
     # What the sources beyond the reach of translations contribute.
-    bounds = choice.bounds
     bounds[:, 0] += transform.mass * grid.translations.beyond
     tolerance = expansions.Tolerance(eps, floor * transform.mass, own)
     sums, uncertain = np.empty(m), np.empty(m, bool)
@@ -164,18 +163,11 @@ class Transform(NamedTuple):
         parallel.run(expansions.evaluate, self.onto.numbers.size, *args, progress=progress)
 
 
-class OrderChoice(NamedTuple):
-    """The order of expansions, the (n_boxes, 2^d) bounds of their errors as expansions of order 2,
-    and about how many targets will be handed back.
-    """
-
-    order: int
-    bounds: NDArray[np.float64]
-    n_left: int
-
-
 def _choose_order(transform, moments, eps, floor, own):
-    """Return the `OrderChoice` of least cost; `moments` are those of the absolute weights."""
+    """Return the order of expansions that costs least, the (n_boxes, 2^d) bounds of their errors as
+    expansions of order 2, and about how many targets will be handed back. The `moments` are those
+    of the absolute weights.
+    """
     grid, active, into, onto, mass = transform
     d, tables = grid.lattice.shape.size, grid.translations
     lowest = (slice(None), *(slice(2),) * d)
@@ -202,7 +194,7 @@ def _choose_order(transform, moments, eps, floor, own):
         cost += n_left * handed_back
         if cost >= least_cost:
             break
-        best, least_cost = OrderChoice(order, bounds, n_left), cost
+        best, least_cost = (order, bounds, n_left), cost
         if n_left == 0:
             break
     return best

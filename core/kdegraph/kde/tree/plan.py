@@ -96,9 +96,7 @@ def _estimate(code, inverse_sigma, tree, groups, picked, eps):
 
 @jit(borrow=True)
 def _estimate_group(code, inverse_sigma, tree, groups, k, share):
-    """Return the cost of group `k` as targets, if nodes may be skipped whose largest kernel value
-    is at most `share`.
-    """
+    """Return the cost of group `k` as targets if kernel values up to `share` may be skipped."""
     d = tree.low.shape[1]
     target = groups.nodes[k]
     size = tree.stop[target] - tree.start[target]

@@ -34,9 +34,7 @@ def prepare(kernel: Kernel, tree: Tree, weights: NDArray[np.float64], plan: Plan
 
 
 def target_units(tree: Tree, inverse_sigma: float, radius: float) -> Targets:
-    """Cut the points of `tree` into units: groups of at most `radius`, and single points of the
-    groups that are too wide.
-    """
+    """Cut the points of a tree into groups of at most `radius`, and points of too wide ones."""
     groups = Partition.of(tree, inverse_sigma, radius)
     tight = groups.nodes[groups.radii <= WIDE_RADIUS]
     return Targets(tree.points, tree.columns, *tree.units(tight))

@@ -18,12 +18,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kdegraph.geometry.sparse_points import SparseRows
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.progress import partial_progress
 from kdegraph.spectral.blocks import NullSpace, run_on_chunks
 from kdegraph.spectral.laplacian import NormalizedAdjacency
-from kdegraph.spectral.products import SparseRows, aligned_zeros
+from kdegraph.spectral.products import aligned_zeros
 from kdegraph.spectral.solver.chebyshev import ChebyshevFilter, FilteredBlock
 from kdegraph.spectral.solver.iteration import Eigenpairs, Start, block_width, solve
 from kdegraph.spectral.solver.rayleigh_ritz import ritz_rotation, ritz_vectors
@@ -58,13 +59,6 @@ class CoarseGraph(NamedTuple):
     node: np.ndarray  # (n,) int32
 
 
-class Members(NamedTuple):
-    """The rows of each node: those of node a are ``rows[bounds[a]:bounds[a + 1]]``, ascending."""
-
-    rows: np.ndarray
-    bounds: np.ndarray
-
-
 def coarsen(operator, null, runs=None, progress=None):
     """Return the `CoarseGraph` whose nodes are groups of rows, in the order of their first rows.
 
@@ -74,17 +68,18 @@ def coarsen(operator, null, runs=None, progress=None):
     has the run of each row, ascending within each component.
     """
     matrix = operator.matrix(np.float32)
-    if runs is not None and are_scattered(sampled_rows(matrix), runs.__getitem__):
+    if runs is not None and are_scattered(sampled_rows(*matrix[:2]), runs.__getitem__):
         first = np.union1d(np.flatnonzero(np.diff(runs)) + 1, null.bounds[:-1])
         m = len(first)
         node = np.repeat(np.arange(m, dtype=np.int32), np.diff(first, append=operator.n))
     else:
         node, m = group_rows(matrix, progress)
-    order = np.argsort(node, kind="stable")
-    members = Members(order, np.searchsorted(node, np.arange(m + 1), sorter=order))
+    # The rows of node a are ``members[start[a]:start[a + 1]]``, ascending.
+    members = np.argsort(node, kind="stable")
+    start = np.searchsorted(node, np.arange(m + 1), sorter=members)
     lengths = np.sqrt(np.bincount(node, weights=null.vector**2, minlength=m))
     indptr = np.zeros(m + 1, matrix.indptr.dtype)
-    args = members, node, matrix
+    args = members, start, node, matrix
     parallel.run(_count_entries, m, *args, indptr, progress=progress)
     np.cumsum(indptr, out=indptr)
     indices = np.empty(indptr[-1], matrix.indices.dtype)
@@ -95,11 +90,10 @@ def coarsen(operator, null, runs=None, progress=None):
     return CoarseGraph(NormalizedAdjacency(rows), NullSpace(bounds, lengths), node)
 
 
-def sampled_rows(matrix):
-    """Return some rows of a matrix: pairs of the number of a row and the columns of its entries."""
-    indptr, indices, _ = matrix
-    sample = np.linspace(0, len(indptr) - 2, SAMPLED_ROWS).astype(np.int64)
-    return [(i, indices[indptr[i] : indptr[i + 1]]) for i in sample]
+def sampled_rows(indptr, indices, n_sampled=SAMPLED_ROWS, first=0):
+    """Return some rows: pairs of a number, counted from `first`, and the columns of the entries."""
+    sample = np.linspace(0, len(indptr) - 2, n_sampled).astype(np.int64)
+    return [(first + i, indices[indptr[i] : indptr[i + 1]]) for i in sample]
 
 
 def are_scattered(rows, run_of):
@@ -193,9 +187,7 @@ def _begin_groups(first, last, matrix, node):
 
 @jit
 def _join_groups(first, last, matrix, node, n_nodes):
-    """Let each row without a group join that of the neighbor to which its entry is largest, or
-    begin one.
-    """
+    """Let each row without a group join that of its strongest neighbor, or begin one."""
     indptr, indices, weights = matrix
     for i in range(first, last):
         if node[i] < 0:
@@ -223,14 +215,14 @@ def _number_by_first_row(node, n_nodes):
 
 
 @jit(distinct=True)
-def _count_entries(start, stop, members, node, matrix, counts):
+def _count_entries(begin, end, members, start, node, matrix, counts):
     """Count the entries of each row of the coarse graph, in ``counts[1:]``."""
-    (rows, bounds), (indptr, indices, _) = members, matrix
-    seen = np.full(len(bounds) - 1, -1, np.int32)
-    for a in range(start, stop):
+    indptr, indices, _ = matrix
+    seen = np.full(len(start) - 1, -1, np.int32)
+    for a in range(begin, end):
         count = 0
-        for q in range(bounds[a], bounds[a + 1]):
-            for p in range(indptr[rows[q]], indptr[rows[q] + 1]):
+        for q in range(start[a], start[a + 1]):
+            for p in range(indptr[members[q]], indptr[members[q] + 1]):
                 b = np.uint32(node[np.uint32(indices[p])])
                 count += seen[b] != a
                 seen[b] = a
@@ -238,26 +230,26 @@ def _count_entries(start, stop, members, node, matrix, counts):
 
 
 @jit(distinct=True)
-def _sum_entries(start, stop, members, node, matrix, scaled, out):
+def _sum_entries(begin, end, members, start, node, matrix, scaled, out):
     """Fill the rows of the matrix of the coarse graph; `scaled` is the vector of the null space,
     with norm 1 on each node.
     """
-    (rows, bounds), (indptr, indices, weights) = members, matrix
+    indptr, indices, weights = matrix
     out_indptr, out_indices, out_weights = out
-    seen, total = np.full(len(bounds) - 1, -1, np.int32), np.empty(len(bounds) - 1)
-    for a in range(start, stop):
-        end = out_indptr[a]
-        for q in range(bounds[a], bounds[a + 1]):
-            i = rows[q]
+    seen, total = np.full(len(start) - 1, -1, np.int32), np.empty(len(start) - 1)
+    for a in range(begin, end):
+        place = out_indptr[a]
+        for q in range(start[a], start[a + 1]):
+            i = members[q]
             for p in range(indptr[i], indptr[i + 1]):
                 j = np.uint32(indices[p])
                 b = np.uint32(node[j])
                 if seen[b] != a:
                     seen[b], total[b] = a, 0.0
-                    out_indices[end] = b
-                    end += 1
+                    out_indices[place] = b
+                    place += 1
                 total[b] += scaled[i] * weights[p] * scaled[j]
-        for p in range(out_indptr[a], end):
+        for p in range(out_indptr[a], place):
             out_weights[p] = total[out_indices[p]]
 
 

@@ -157,9 +157,7 @@ def _solve_by_lapack(operator, null, k):
 
 
 def _without_null(operator, null):
-    """Return the dense matrix with the eigenvalues 1 of the null space moved to -2, below all
-    others.
-    """
+    """Return the dense matrix with the eigenvalues 1 of the null space below all others, at -2."""
     matrix = operator.toarray()
     for start, stop in zip(null.bounds[:-1], null.bounds[1:], strict=True):
         part = null.vector[start:stop]
