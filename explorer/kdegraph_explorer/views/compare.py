@@ -7,7 +7,7 @@ import numpy as np
 from ..assets import SIZES, style_sheet
 from ..drawing.eigenvalue_plot import EigenvaluePlot
 from ..results import ALL_METHODS, FULL_UP_TO, too_many
-from .base import View, beside, caption_of, card, figure_pane, low_row
+from .base import View, beside, caption_of, figure_pane, low_row
 from .describe import clusters, spectra
 from .markup import Markup, Text, each, styled_text
 from .plots import PLOTTED, LinkedPlots, graph_and_clusters
@@ -82,10 +82,10 @@ class CompareView(View):
             figure_pane(self._spectra.figure, "compare-spectra"),
             describe=partial(spectra, self.state),
         )
-        differences = card(
+        differences = self.card(
             "Labeled differently", "than KDE does", self._sentences, *self._buttons.values()
         )
-        numbers = card("Numbers", "hover over a row for its meaning", self._table)
+        numbers = self.card("Numbers", "hover over a row for its meaning", self._table)
         lower = (spectra_card, numbers, differences)
         return filling_column(
             graphs,

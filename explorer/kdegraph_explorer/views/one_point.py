@@ -16,7 +16,7 @@ from ..drawing.palette import BETWEEN
 from ..pictures import picture_address
 from ..projection import perpendicular
 from . import describe
-from .base import View, beside, card, figure_pane
+from .base import View, beside, figure_pane
 from .markup import Markup, html_table, image
 from .plots import LinkedPlots, clusters_without_edges
 from .scores import colored, table_pane
@@ -115,7 +115,7 @@ class OnePointView(View):
         return beside(
             filling_column(near, overview),
             halving,
-            card("Table", "neighbors in both graphs", self._table),
+            self.card("Table", "neighbors in both graphs", self._table),
             widths=[7, 7, 6],
             least=[0, 0, 256],
             min_height=240,

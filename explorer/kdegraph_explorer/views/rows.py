@@ -11,7 +11,7 @@ from panel.custom import JSComponent
 from ..assets import script_of_elements, style_sheet
 from ..pictures import picture_address, pixels_of
 from ..point_columns import cell, columns_of, values_of
-from .base import View, beside, card
+from .base import View, beside
 from .color import NamedClusters
 
 PAGE = 100  # rows that the browser gets at once
@@ -181,8 +181,8 @@ class RowsView(View):
         self._job = session.latest(self._find, deliver=self._show)
         self._made_of, self._table, self._found = (None,), None, np.empty(0, dtype=np.intp)
         self._body = beside(
-            card("Rows", "a click selects, with Shift or Ctrl another one", self.list),
-            card("Clusters", "usual values; a click names, merges, splits", self.summary),
+            self.card("Rows", "a click selects, with Shift or Ctrl another one", self.list),
+            self.card("Clusters", "usual values; a click names, merges, splits", self.summary),
             widths=[5, 3],
             min_height=240,
         )

@@ -14,7 +14,7 @@ from ..drawing.elements import LiveElement
 from ..drawing.palette import MARKERS, METHOD
 from ..results import ALL_METHODS
 from . import describe
-from .base import View, beside, card
+from .base import View, beside
 from .markup import Markup, html_table, styled_text
 from .scores import colored, number, table_pane
 from .widgets import ONE_LINE, button, filling_column
@@ -93,7 +93,9 @@ class ScalingView(View):
             describe=self.describe_timings,
         )
         limit = f"{FULL_TIMED_UP_TO:,} points"
-        table = card("Table", f"seconds by stage; the full graph stops at {limit}", self._table)
+        table = self.card(
+            "Table", f"seconds by stage; the full graph stops at {limit}", self._table
+        )
         return filling_column(
             controls,
             beside(plot, table, widths=[5, 4], least=[0, 372], min_height=240),
