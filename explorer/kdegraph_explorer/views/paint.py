@@ -30,7 +30,7 @@ class PaintView(View):
     def __init__(self, session):
         super().__init__(session)
         self._source = session.sources.get("painted")
-        self._frame = Frame(lambda: None)
+        self._frame = Frame()
         self._result = LinkedPlots(
             session, {"kde": "Painted points: clusters"}, partial(graph_and_clusters, self.state)
         )

@@ -18,7 +18,7 @@ class PictureView(View):
 
     def __init__(self, session):
         super().__init__(session)
-        self.frame = Frame(lambda: None)
+        self.frame = Frame()
         self._pictures = {
             method: SegmentedPicture(self.state, self.frame, f"{name}: segmentation")
             for method, name in METHODS.items()

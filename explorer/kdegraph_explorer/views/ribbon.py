@@ -49,7 +49,7 @@ class RibbonView(View):
             colored=True,
         )
         self.frame = self._plots.frame
-        self.picture = SegmentedPicture(self.state, Frame(lambda: None), "Scales: segmentation")
+        self.picture = SegmentedPicture(self.state, Frame(), "Scales: segmentation")
         self.plot = RibbonPlot()
         for figure in (self.plot.figure, self.plot.gaps):
             for gesture in (Tap, Pan):
