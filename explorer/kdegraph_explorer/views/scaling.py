@@ -8,7 +8,15 @@ import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 
-from ..algorithm.timing import FULL_TIMED_UP_TO, RECORDED, TIMED_SIZES, WHERE, Series, measure
+from ..algorithm.timing import (
+    FULL_TIMED_UP_TO,
+    RECORDED,
+    STAGES,
+    TIMED_SIZES,
+    WHERE,
+    Series,
+    measure,
+)
 from ..assets import style_sheet
 from ..drawing.elements import LiveElement
 from ..drawing.palette import MARKERS, METHOD
@@ -179,7 +187,7 @@ class ScalingView(View):
             "used, on more and more points like those on the screen.</p>"
         ).format(WHERE)
         self._table.content = hint * (not self.measured) + html_table(
-            ("", "points", "edges", "graph", "eigenvalues", "clusters"), rows
+            ("", "points", "edges", *STAGES), rows
         )
 
 
