@@ -10,6 +10,7 @@ from bokeh.models import (
     Range1d,
 )
 
+from ..point_columns import shortened
 from .figures import plain_figure
 from .palette import BETWEEN
 
@@ -64,7 +65,9 @@ class HistogramPlot:
             axis.update(ticker=ticker, formatter=formatter, major_label_overrides={})
         else:
             longest = LETTERS // len(names)
-            words = {i + SHIFT: PlainText(text=_cut(text, longest)) for i, text in enumerate(names)}
+            words = {
+                i + SHIFT: PlainText(text=shortened(text, longest)) for i, text in enumerate(names)
+            }
             axis.update(ticker=FixedTicker(ticks=list(words)), major_label_overrides=words)
 
 
@@ -74,7 +77,3 @@ def _formatter(low, high):
     if largest >= 10_000 and high - low > 0.1 * largest:
         return NumeralTickFormatter(format="0.[0]a")
     return BasicTickFormatter()
-
-
-def _cut(text, longest):
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
