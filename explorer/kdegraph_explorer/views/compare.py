@@ -10,7 +10,7 @@ from ..results import ALL_METHODS, FULL_UP_TO, too_many
 from .base import View, beside, caption_of, figure_pane, low_row
 from .describe import clusters, spectra
 from .markup import Markup, Text, each, styled_text
-from .plots import PLOTTED, LinkedPlots, graph_and_clusters
+from .plots import PLOTTED, LinkedPlots
 from .scores import score_rows, score_table, table_pane
 from .widgets import button, filling_column
 
@@ -43,7 +43,6 @@ class CompareView(View):
         self._plots = LinkedPlots(
             session,
             {method: f"Compare: {name}" for method, name in ALL_METHODS.items()},
-            partial(graph_and_clusters, self.state),
             colored=True,
         )
         self._spectra = EigenvaluePlot("Compare: eigenvalues", tuple(ALL_METHODS))

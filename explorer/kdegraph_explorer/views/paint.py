@@ -13,7 +13,7 @@ from ..drawing.palette import BETWEEN, CLUSTER_COLORS
 from ..sources.painted import CANVAS, N_CLASSES, along, coordinates, unpack
 from .base import View, beside, figure_pane
 from .describe import clusters
-from .plots import PLOTTED, LinkedPlots, graph_and_clusters
+from .plots import PLOTTED, LinkedPlots
 from .widgets import DENSE, SMALL_TOGGLE, button, column, row
 
 
@@ -31,9 +31,7 @@ class PaintView(View):
         super().__init__(session)
         self._source = session.sources.get("painted")
         self._frame = Frame()
-        self._result = LinkedPlots(
-            session, {"kde": "Painted points: clusters"}, partial(graph_and_clusters, self.state)
-        )
+        self._result = LinkedPlots(session, {"kde": "Painted points: clusters"})
         self._points = ColumnDataSource({"x": [], "y": [], "color": []})
         self.strokes = ColumnDataSource({"xs": [], "ys": []})
         self._canvas = canvas(self._frame, self._points, self.strokes)

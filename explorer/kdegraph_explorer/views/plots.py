@@ -1,5 +1,7 @@
 """Plot graphs over the same points, side by side and linked."""
 
+from functools import partial
+
 from bokeh.events import MouseLeave, MouseMove, PanStart, SelectionGeometry, Tap
 from bokeh.models import BoxSelectTool, ColumnDataSource, LassoSelectTool, PanTool, PlainText
 
@@ -40,16 +42,18 @@ class LinkedPlots:
     """Show plots that share their window and the selection, painted in a thread.
 
     `names` are the names of the figures by the keys of the plots. ``graphs(key)`` returns the
-    adjacency matrix of a plot (or None: no edges) and the colors of the points (or None: neutral).
+    adjacency matrix of a plot (or None: no edges) and the colors of the points (or None: neutral);
+    by default, those of the method with this key.
     ``place()`` returns what the positions depend on (a tuple, compared by identity), the names of
     the axes, and what computes the (n, 2) positions, or None while there is nothing to show; by
     default the points lie along the axes that the state names. With `colored`, the points have the
     colors that the user has chosen instead of those of `graphs`.
     """
 
-    def __init__(self, session, names, graphs, place=None, colored=False):
-        self._state, self._graphs, self._place = session.state, graphs, place or self._along_axes
-        self._colored = colored
+    def __init__(self, session, names, graphs=None, place=None, colored=False):
+        self._state, self._colored = session.state, colored
+        self._graphs = graphs or partial(graph_and_clusters, session.state)
+        self._place = place or self._along_axes
         self._job = session.latest(self._paint, deliver=self._show)
         self.frame = Frame(self._request)
         self.positions = None

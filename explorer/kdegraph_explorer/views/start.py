@@ -15,7 +15,7 @@ from ..results import FULL_UP_TO, too_many
 from .base import Description, View, beside, caption_of, figure_pane, low_row
 from .describe import WAITING, clusters, spectra
 from .markup import Markup, Text, styled_text
-from .plots import PLOTTED, LinkedPlots, graph_and_clusters
+from .plots import PLOTTED, LinkedPlots
 from .widgets import button, filling_column, row
 
 PANELS = {"kde": "Sampled graph", "knn": "k-NN graph", "full": "Full graph"}
@@ -39,7 +39,6 @@ class StartView(View):
         self._plots = LinkedPlots(
             session,
             {method: f"Start: {name}" for method, name in PANELS.items()},
-            partial(graph_and_clusters, self.state),
         )
         for method, figure in self._plots.figures.items():
             # Only the first page has pictures, which `static/first-plots.css` defines.
