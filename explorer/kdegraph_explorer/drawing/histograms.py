@@ -3,7 +3,6 @@
 from bokeh.models import (
     BasicTicker,
     BasicTickFormatter,
-    ColumnDataSource,
     FixedTicker,
     NumeralTickFormatter,
     PlainText,
@@ -12,6 +11,7 @@ from bokeh.models import (
 
 from ..point_columns import shortened
 from .figures import plain_figure
+from .marks import no_marks
 from .palette import BETWEEN
 
 LETTERS = 24  # characters of the names of all bars
@@ -39,7 +39,7 @@ class HistogramPlot:
             ("inside", {"fill_color": BETWEEN, "fill_alpha": 0.8, "line_color": None}),
             ("outside", {"fill_alpha": 0, "line_color": BETWEEN, "line_width": 1.5}),
         ):
-            source = ColumnDataSource({"left": [], "right": [], "top": []})
+            source = no_marks("left", "right", "top")
             self._bars[part] = self.figure.quad(bottom=0, source=source, name=part, **style)
 
     def show(self, histogram, name, color):
