@@ -98,22 +98,22 @@ class RowTable:
         return [list(map(cell, values)) for values in zip(*columns, strict=True)]
 
     def summary(self, selection):
-        """Summarize the clusters: names of columns, and a row for each cluster.
+        """Summarize the clusters: names of columns, and cells by cluster.
 
-        It has the number, the points, those selected, and the mean or the most frequent value of
-        the first columns.
+        They are the points, those selected, and the mean or the most frequent value of the first
+        columns.
         """
         known = self.columns[2:]  # after the row and the cluster
         chosen = [column for column in known if not column.recognized][:6]
         heads = [f"Mean {c.name}" if c.kind == "number" else f"Most {c.name}" for c in chosen]
         selected = np.bincount(self.clusters[selection], minlength=int(self.clusters.max()) + 1)
-        rows = []
+        cells = {}
         for cluster in self.words:
             members = self.clusters == cluster
             values = [_typical(column, column.values[members]) for column in chosen]
             counts = [f"{np.count_nonzero(members):,}", f"{selected[cluster]:,}"]
-            rows.append([f"{cluster + 1}", *counts, *values])
-        return ["Cluster", "Points", "Selected", *heads], rows
+            cells[cluster] = counts + values
+        return ["Cluster", "Points", "Selected", *heads], cells
 
 
 def _typical(column, values):
@@ -227,22 +227,20 @@ class RowsView(View):
             {"point": int(point), "picture": picture, "cells": texts, "selected": bool(chosen)}
             for point, picture, texts, chosen in zip(shown, pictures, cells, selected, strict=True)
         ]
-        clusters = [] if summary is None else [number for number, *_ in summary[1]]
         self.list.param.update(
             names=table.names,
             numeric=[column.kind == "number" for column in table.columns][: len(table.names)],
             choices=[
                 ["all", "All rows"],
                 ["selected", "Selected rows"],
-                *([number, self.state.cluster_name(int(number) - 1)] for number in clusters),
+                *([f"{c + 1}", self.state.cluster_name(c)] for c in table.words or ()),
             ],
             found=len(found),
             selected=len(selection),
             page=page,
         )
         if summary is not None:
-            heads, rows = summary
-            self.summary.update(heads, {int(number) - 1: rest for number, *rest in rows})
+            self.summary.update(*summary)
 
     def _select(self, message):
         before, n_points = self.state.selection, self.state.shown.n_points
