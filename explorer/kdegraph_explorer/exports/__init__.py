@@ -13,7 +13,7 @@ import scipy.sparse
 from kdegraph.datasets import Column, Table
 
 from ..edits import number_of
-from ..results import METHODS
+from ..results import METHODS, rows_of
 from . import figure, html_page, script, session_file
 
 
@@ -49,7 +49,7 @@ def label_table(session):
 
     state = session.state
     dataset = state.shown
-    columns = {"row": dataset.rows if dataset.rows is not None else np.arange(dataset.n_points)}
+    columns = {"row": rows_of(dataset)}
     for method in METHODS:
         outcome = state.outcome(method)
         if outcome is not None:
@@ -92,9 +92,7 @@ def own_table(session):
     if table is None:
         table = Table([Column(name, "number", x) for name, x in _coordinates(dataset).items()])
     places = np.full(table.n_rows, -1)
-    places[np.arange(dataset.n_points) if dataset.rows is None else dataset.rows] = np.arange(
-        dataset.n_points
-    )
+    places[rows_of(dataset)] = np.arange(dataset.n_points)
     at = pa.array(places, mask=places < 0)
     numbers = {c: number_of(mark) for c, mark in outcome.marks.items()}
     columns = {"cluster": _by_cluster(outcome, numbers).take(at)}

@@ -11,6 +11,7 @@ from panel.custom import JSComponent
 from ..assets import script_of_elements, style_sheet
 from ..pictures import picture_address, pixels_of
 from ..point_columns import cell, columns_of, values_of
+from ..results import rows_of
 from .base import View, beside
 from .color import NamedClusters
 
@@ -50,8 +51,7 @@ class RowTable:
     @classmethod
     def of(cls, dataset, clusters, words=None):
         """Make the table of the points of a dataset; `words` are those for clusters, in order."""
-        rows = np.arange(dataset.n_points) if dataset.rows is None else dataset.rows
-        columns = [Column("Row", "number", rows.astype(np.float64))]
+        columns = [Column("Row", "number", rows_of(dataset).astype(np.float64))]
         if clusters is not None:
             words = words or {c: f"{c + 1}" for c in np.unique(clusters).tolist()}
             is_text = not all(word.isdigit() for word in words.values())

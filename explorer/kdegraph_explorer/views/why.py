@@ -12,6 +12,7 @@ from ..drawing.palette import MARK, cluster_colors, in_hex
 from ..patches.bokeh import counted_once
 from ..pictures import picture_address
 from ..point_columns import cell, shortened
+from ..results import rows_of
 from .base import Description, View, beside, caption_of, figure_pane
 from .describe import counted
 from .markup import Markup, each, html_table, image, styled_text
@@ -208,12 +209,11 @@ class WhyView(View):
     def _rows(self, dataset, pictures):
         """Return the tables of typical and doubtful rows."""
         found, columns = self._contrast.description, self._contrast.columns[:IN_TABLE]
-        parts = []
+        numbers, parts = rows_of(dataset), []
         for words, points in (("Typical row", found.typical), ("Doubtful row", found.doubtful)):
             rows = [
                 (
-                    image(pictures[int(point)])
-                    + f"{point if dataset.rows is None else dataset.rows[point]:,}",
+                    image(pictures[int(point)]) + f"{numbers[point]:,}",
                     [shortened(cell(column.values[point])) for column in columns],
                     "",
                 )
