@@ -20,6 +20,14 @@ DATA = "data."  # before the names of the source's own parameters
 MAX_ADDRESSED_SELECTION = 200  # indices; an address has only the size of a longer selection
 MAX_ADDRESSED_PART = 1500  # characters, also of all edits by hand
 SIZE = re.compile(r"[0-9,]+ (points|edits)")
+NOT_HELD = {  # of what an address has the size alone, and what is said of that
+    DATA + "part": "The part of {} could not be restored, and all points are shown: an address "
+    "holds only small parts. A session file holds any part.",
+    "edits": "Clusters that were merged or split by hand could not be restored: an address holds "
+    "only few points. A session file holds any.",
+    "selection": "The selection of {} could not be restored: an address holds up to "
+    f"{MAX_ADDRESSED_SELECTION}. A session file holds any selection.",
+}
 # The query of a page without one: points whose clusters the k-NN graph misses.
 FIRST_PAGE = "data.shape=clumps&view=start"
 
@@ -113,22 +121,10 @@ def read(session, text):
 def left_out(text):
     """Explain in a sentence what a query names without containing it; empty if nothing."""
     values = _values(text)
-    if _is_size(part := values.get(DATA + "part")):
-        return (
-            f"The part of {part} could not be restored, and all points are shown: an address holds "
-            "only small parts. A session file holds any part."
-        )
-    if _is_size(values.get("edits")):
-        return (
-            "Clusters that were merged or split by hand could not be restored: an address holds "
-            "only few points. A session file holds any."
-        )
-    if not _is_size(selection := values.get("selection")):
-        return ""
-    return (
-        f"The selection of {selection} could not be restored: an address holds up to "
-        f"{MAX_ADDRESSED_SELECTION}. A session file holds any selection."
-    )
+    for name, sentence in NOT_HELD.items():
+        if _is_size(size := values.get(name)):
+            return sentence.format(size)
+    return ""
 
 
 def _values(text):

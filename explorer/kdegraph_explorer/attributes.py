@@ -14,6 +14,7 @@ from kdegraph.datasets import Dataset
 from kdegraph.validation import LOCAL_WORDS, as_array, check_count, check_points, check_positive
 from panel.viewable import Viewer
 
+from .during import During
 from .results import DECIDED
 from .sources.column_scales import SCALES, check_scale
 from .state import State
@@ -182,7 +183,7 @@ class Attributes(Viewer):
 
     def __init__(self, **params):
         super().__init__(**params)
-        self._state, self._wait, self._following = None, None, False
+        self._state, self._wait, self._following = None, None, During()
         self._columns = None  # the source whose columns have scales
 
     def _attach(self, session):
@@ -230,8 +231,7 @@ class Attributes(Viewer):
         state = self._state
         known = state.result is not None
         one = state.sigma if known or state.sigma_chosen == "hand" else None
-        self._following = True
-        try:
+        with self._following:
             self.param.update(
                 sigma=state.kind if state.is_local else one,
                 n_rounds=state.rounds,
@@ -239,8 +239,6 @@ class Attributes(Viewer):
                 selection=state.selection,
                 **{name: getattr(self._columns, name) for name in SCALES},
             )
-        finally:
-            self._following = False
 
     def _lead(self, events):
         """Copy the values that were set to the session."""

@@ -10,15 +10,8 @@ from .results import DECIDED
 AUTOMATIC = {"sigma": "sigma_auto", "n_rounds": "rounds_auto", "n_clusters": "clusters_auto"}
 
 
-class Choices(param.Parameterized):
-    """The choices of the user of one session.
-
-    Widgets are built from these parameters. The `doc` of a parameter is the sentence beside its
-    control.
-    """
-
-    source = param.Selector(objects=[""], label="Source", doc="Where the points come from.")
-    dataset = param.ClassSelector(class_=Dataset, doc="The points that are explored.")
+class Parameters(param.Parameterized):
+    """The parameters of the graphs and of the clustering: what is computed depends on them."""
 
     sigma = param.Number(
         default=1.0,
@@ -102,6 +95,10 @@ class Choices(param.Parameterized):
         "The same seed gives the same result.",
     )
 
+
+class Looks(param.Parameterized):
+    """What is drawn of a result, and how its clusters are called and edited by hand."""
+
     horizontal = param.Selector(
         objects=[""],
         label="Horizontal axis",
@@ -153,13 +150,6 @@ class Choices(param.Parameterized):
         doc="All of them, the 3,000 with the largest weights as lines, "
         "or only those at selected points. With a selection, only its edges are drawn.",
     )
-    drag = param.Selector(
-        default="move",
-        objects={"Move": "move", "Box": "box", "Lasso": "lasso"},
-        label="Drag",
-        doc="What dragging in a plot does: move the window, or select the points in a box "
-        "or a lasso. Shift adds to the selection, Ctrl+Shift removes from it.",
-    )
     segments = param.Selector(
         default="colors",
         objects={"Cluster colors": "colors", "Mean colors": "means", "Boundaries": "boundaries"},
@@ -174,6 +164,28 @@ class Choices(param.Parameterized):
         doc="How strongly the segments cover the photograph.",
     )
 
+
+def _names(kind):
+    """Return the names of all parameters of a class, in order."""
+    return [name for name in kind.param if name != "name"]
+
+
+class Choices(Parameters, Looks):
+    """The choices of the user of one session.
+
+    Widgets are built from these parameters. The `doc` of a parameter is the sentence beside its
+    control.
+    """
+
+    source = param.Selector(objects=[""], label="Source", doc="Where the points come from.")
+    dataset = param.ClassSelector(class_=Dataset, doc="The points that are explored.")
+    drag = param.Selector(
+        default="move",
+        objects={"Move": "move", "Box": "box", "Lasso": "lasso"},
+        label="Drag",
+        doc="What dragging in a plot does: move the window, or select the points in a box "
+        "or a lasso. Shift adds to the selection, Ctrl+Shift removes from it.",
+    )
     view = param.Selector(
         objects=[""], label="View", doc="Which of the large views is on the screen."
     )
@@ -181,33 +193,6 @@ class Choices(param.Parameterized):
     tables = param.Boolean(label="Tables", doc="Show tables in place of the plots.")
 
     # What is computed depends on these.
-    REQUESTED = (
-        "dataset",
-        "sigma",
-        "sigma_auto",
-        "sigma_preset",
-        "bandwidth",
-        "perplexity",
-        "n_rounds",
-        "rounds_auto",
-        "n_clusters",
-        "clusters_auto",
-        "n_neighbors",
-        "seed",
-    )
+    REQUESTED = ("dataset", *_names(Parameters))
     # Undo, the address and session files restore these.
-    KEPT = (
-        *REQUESTED[1:],
-        "horizontal",
-        "vertical",
-        "color",
-        "point_size",
-        "point_opacity",
-        "cluster_names",
-        "edits",
-        "fade",
-        "show_edges",
-        "edges",
-        "segments",
-        "overlay",
-    )
+    KEPT = (*_names(Parameters), *_names(Looks))

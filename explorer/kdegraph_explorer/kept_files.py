@@ -12,12 +12,11 @@ import json
 import os
 import re
 import time
-import uuid
 from contextlib import ExitStack, suppress
 from typing import NamedTuple
 
 from .limits import limits, variable
-from .serving.user_secret import open_private, state_folder
+from .serving.user_secret import state_folder, writing_private
 from .uploads import StoredFile
 
 KEY = re.compile("f[0-9a-f]{24}")  # with a letter first, an address never holds it as a number
@@ -98,16 +97,9 @@ class KeptFiles:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._folder.chmod(0o700)
         self._clean(path, len(header) + file.size)
-        temporary = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
-        try:
-            with open_private(temporary) as target:
-                target.write(header)
-                file.copy_to(target)
-            temporary.replace(path)
-        except BaseException:
-            with suppress(OSError):
-                temporary.unlink()
-            raise
+        with writing_private(path) as target:
+            target.write(header)
+            file.copy_to(target)
 
     def find(self, key):
         """Return the kept file with a key as a `StoredFile`; None if there is none."""

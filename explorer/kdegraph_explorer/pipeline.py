@@ -271,7 +271,6 @@ class Pipeline:
         widths_key = (request.dataset, bandwidth)
 
         def build():
-            progress("tree", 0.0)
             known = self._known("widths", widths_key)
             width = {"sigma": self._memory["widths"].value} if known else bandwidth.arguments
             graph = similarity_graph(
@@ -288,12 +287,9 @@ class Pipeline:
         return (*widths_key, request.n_rounds, request.seed), build
 
     def _knn(self, request, bandwidth, progress):
-        n_neighbors = max(1, min(request.n_neighbors, len(request.dataset.embedded) - 1))
-
-        def build():
-            progress("nearest neighbors", 0.0)
-            return knn_graph(request.dataset.embedded, n_neighbors, progress=progress)
-
+        points = request.dataset.embedded
+        n_neighbors = max(1, min(request.n_neighbors, len(points) - 1))
+        build = partial(knn_graph, points, n_neighbors, progress=progress)
         return (request.dataset, n_neighbors), build
 
     def _full(self, request, bandwidth, progress):
@@ -350,14 +346,8 @@ class Pipeline:
         return self._stage((work.memory, "clusters"), (spectrum.key, n_clusters), find), None
 
     def _scores(self, work, graph, clusters):
-        n_counted = self._n_counted(work, graph)
-        score = partial(
-            cluster_scores,
-            work.request.dataset,
-            matrix_of(graph.value),
-            n_counted,
-            clusters.value,
-        )
+        dataset, n_counted = work.request.dataset, self._n_counted(work, graph)
+        score = partial(cluster_scores, dataset, matrix_of(graph.value), n_counted, clusters.value)
         return self._stage((work.memory, "scores"), clusters.key, score).value
 
     def _findings(self, work, graph, key, n_clusters):

@@ -81,10 +81,10 @@ def row_in_words(dataset, point, first="", left_out=()):
     return lines + [f"and {n_more:,} more columns"] * (n_more > 0)
 
 
-def shortened(text):
-    """Return a text of at most `MAX_LENGTH` characters on one line."""
+def shortened(text, longest=MAX_LENGTH):
+    """Return a text on one line, of at most so many characters."""
     text = " ".join(text.split())
-    return text if len(text) <= MAX_LENGTH else f"{text[: MAX_LENGTH - 1]}…"
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def cell(value):

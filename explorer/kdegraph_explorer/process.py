@@ -104,20 +104,16 @@ def give_back_soon():
     global _timer
     with _lock:
         if _timer is None:
-            _timer = threading.Timer(DELAY, _give_back)
+            _timer = threading.Timer(DELAY, give_back)
             _timer.daemon = True
             _timer.start()
 
 
-def _give_back():
+def give_back():
+    """Collect garbage, and return free pages to the system."""
     global _timer
     with _lock:
         _timer = None
-    give_back()
-
-
-def give_back():
-    """Collect garbage, and return free pages to the system."""
     gc.collect()
     malloc_trim()(0)
 

@@ -1,7 +1,6 @@
 """Connect the state, the data sources and the jobs of one session, without widgets."""
 
 import threading
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -13,6 +12,7 @@ from .algorithm.judgement import Judge
 from .algorithm.map import Cartographer
 from .algorithm.neighborhood import TreeKeeper
 from .algorithm.splitting import Splitter
+from .during import During
 from .edits import with_split
 from .history import History, Snapshot, take
 from .jobs import Latest, Mailbox, explain
@@ -82,8 +82,7 @@ class Session:
         self._undone = None  # the step of the history that was cancelled
         self._last = None  # the `Shown` of the last result, until the present data have one
         self._started = self._page_gone = False
-        # Whether the source is changing its own parameters, which does not load the data again.
-        self.settling = False
+        self.settling = During()  # the session or a source changes choices, which loads nothing
         self._follow(sources)
         self.judge = Judge(self)
         self.splitter = Splitter(self)
@@ -154,7 +153,7 @@ class Session:
         source = self.sources[snapshot.source]
         other_data = self._loaded != snapshot.only_data
         self._restored, self._started = snapshot, True
-        with self.settle():
+        with self.settling:
             self.state.source = snapshot.source
             source.restore(snapshot.data)
         if (other_data or self.state.dataset is None) and source.loader() is not None:
@@ -322,7 +321,7 @@ class Session:
 
     def _use(self, request, dataset):
         source, _, snapshot = request
-        with self.settle():
+        with self.settling:
             source.settle()
         if self.state.outcome("kde") is not None and self.state.shown is self.state.dataset:
             self._last = Shown(self._loaded, self.state.shown)
@@ -331,26 +330,17 @@ class Session:
         choices = self._without_axes(snapshot) if restoring else {}
         if not restoring and self.state.counted == self.state.n_clusters:
             choices = {"clusters_auto": True}  # the number was that of other points
-        with self.settle():  # a sigma that was set for other points is forgotten
+        with self.settling:  # a sigma that was set for other points is forgotten
             in_part = self.origin[1]["part"] != ""
             self.state.param.update(dataset=dataset, in_part=in_part, refusal="", **choices)
 
     def _refuse(self, request, error):
         source, *_ = request
-        with self.settle():
+        with self.settling:
             source.settle()
         self._restored = None
         self.state.refusal = explain(error)
         self._fail(request, error)
-
-    @contextmanager
-    def settle(self):
-        """Mark changes that the session makes by itself."""
-        self.settling = True
-        try:
-            yield
-        finally:
-            self.settling = False
 
     def _run(self, request, progress, publish):
         process.wait(progress)

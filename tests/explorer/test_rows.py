@@ -30,9 +30,9 @@ def test_columns_cells_and_summary(table):
         ["3", "2", "5", "-1", "–", "–"],
         ["0", "2", "7", "2.5", "ant", "2020-01-03"],
     ]
-    heads, rows = table.summary(np.array([0, 1]))
+    heads, cells = table.summary(np.array([0, 1]))
     assert heads == ["Cluster", "Points", "Selected", "Mean size", "Most kind"]
-    assert rows == [["1", "1", "1", "–", "bee"], ["2", "3", "1", "3.9167", "Ant hill"]]
+    assert cells == {0: ["1", "1", "–", "bee"], 1: ["3", "1", "3.9167", "Ant hill"]}
 
 
 @pytest.mark.parametrize(

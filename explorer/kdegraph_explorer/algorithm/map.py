@@ -46,7 +46,7 @@ class Cartographer:
         state = self._state
         if state.shown is not dataset:
             return
-        with self._session.settle():
+        with self._session.settling:
             state.offer_axes(dataset)
             if (state.horizontal, state.vertical) == before:
                 state.param.update(horizontal=MAP[0], vertical=MAP[1])

@@ -12,6 +12,7 @@ from ..stages import N_EIGENVALUES, TOLERANCE, sparse_full_graph
 
 # Numbers of points that are timed, in the order of an experiment.
 TIMED_SIZES = (500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
+STAGES = ("graph", "eigenvalues", "clusters")
 FULL_TIMED_UP_TO = 5000  # points; the full graph of more needs gigabytes and minutes
 
 
@@ -19,8 +20,7 @@ FULL_TIMED_UP_TO = 5000  # points; the full graph of more needs gigabytes and mi
 class Timing:
     """The seconds of one method at one size.
 
-    `method` is a key of `ALL_METHODS`; `seconds` are those of the stages "graph", "eigenvalues" and
-    "clusters".
+    `method` is a key of `ALL_METHODS`; `seconds` are those of the `STAGES`.
     """
 
     method: str
@@ -90,22 +90,19 @@ def _shares(runs):
 
 def _timed(method, series, X, progress):
     n_clusters = min(series.n_clusters, len(X))
-    begin = time.perf_counter()
+    moments = [time.perf_counter()]
     graph = _graph(method, series, X, progress)
-    built = time.perf_counter()
+    moments.append(time.perf_counter())
     k = min(max(N_EIGENVALUES, n_clusters), max(1, len(vertices_in_clusters(graph))))
     found = spectrum(
         graph, k, seed=series.seed, tol=TOLERANCE, smallest_component="auto", progress=progress
     )
-    solved = time.perf_counter()
+    moments.append(time.perf_counter())
     spectral_clustering(
         graph, n_clusters, seed=series.seed, spectrum=found, points=X, progress=progress
     )
-    seconds = {
-        "graph": built - begin,
-        "eigenvalues": solved - built,
-        "clusters": time.perf_counter() - solved,
-    }
+    moments.append(time.perf_counter())
+    seconds = dict(zip(STAGES, np.diff(moments).tolist(), strict=True))
     return Timing(method, len(X), seconds, getattr(graph, "adjacency", graph).nnz // 2)
 
 
@@ -121,7 +118,6 @@ def _graph(method, series, X, progress):
 
 
 WHERE = "on a computer with two cores, for moons with σ = 0.1, L = 20 and k = 10 neighbors"
-STAGES = ("graph", "eigenvalues", "clusters")
 RECORDED = tuple(
     Timing(method, n, dict(zip(STAGES, seconds, strict=True)), n_edges)
     for method, n, n_edges, *seconds in (

@@ -4,9 +4,10 @@ Their axis is logarithmic, as their ratios decide on the number of clusters.
 """
 
 import numpy as np
-from bokeh.models import BasicTicker, ColumnDataSource, HoverTool, Label, Range1d
+from bokeh.models import BasicTicker, HoverTool, Label, Range1d
 
 from .figures import TEXT, plain_figure
+from .marks import no_marks, set_marks
 from .palette import BETWEEN, MARKERS, METHOD
 
 # Eigenvalues below this part of the last one count as equal to that, as
@@ -37,9 +38,9 @@ class EigenvaluePlot:
         self.figure.xaxis.ticker = BasicTicker(min_interval=1, desired_num_ticks=10)
         self.figure.xgrid.grid_line_color = None
         self.figure.yaxis.ticker.desired_num_ticks = 4
-        self._gap = ColumnDataSource({"left": [], "right": [], "bottom": [], "top": []})
+        self._gap = no_marks("left", "right", "bottom", "top")
         columns = ("index", "place", "value", "height", "foot", "color", "marker", "alpha")
-        self._values = ColumnDataSource({name: [] for name in columns})
+        self._values = no_marks(*columns)
         self.figure.quad(
             source=self._gap,
             fill_color=METHOD[methods[0]],
@@ -83,8 +84,8 @@ class EigenvaluePlot:
 
     def clear(self):
         """Draw nothing."""
-        for source in (self._values, self._gap):
-            source.data = {name: [] for name in source.data}
+        set_marks(self._values)
+        set_marks(self._gap)
         self._note.text = NOTHING
 
     def show(self, eigenvalues, n_clusters=None, converged=True):
@@ -103,7 +104,7 @@ class EigenvaluePlot:
             name: np.concatenate([part[name] for part in parts]) for name in self._values.data
         }
         first = next(iter(eigenvalues.values()))
-        self._gap.data = gap_after(n_clusters if n_clusters is not None else 0, first)
+        set_marks(self._gap, gap_after(n_clusters if n_clusters is not None else 0, first))
         words = [] if n_clusters is None else gap_words(first, n_clusters)
         if not converged:
             words.append("did not converge: estimates")
@@ -159,11 +160,8 @@ def gap_words(values, k):
 
 
 def gap_after(k, values):
-    """Return the columns of the rectangle between eigenvalues k and k + 1, if there is one."""
-    if not 1 < k < len(values):
-        return {name: [] for name in ("left", "right", "bottom", "top")}
-    bottom, top = heights(values)[k - 1 : k + 1]
-    return {"left": [k], "right": [k + 1], "bottom": [bottom], "top": [top]}
+    """Return the ends of the rectangle between eigenvalues k and k + 1, a row if there is one."""
+    return [(k, k + 1, *heights(values)[k - 1 : k + 1])] if 1 < k < len(values) else []
 
 
 def round_up(value):

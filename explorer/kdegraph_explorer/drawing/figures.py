@@ -78,7 +78,7 @@ class Frame:
     their own. `changed` is called when the window or its size in pixels has changed.
     """
 
-    def __init__(self, changed):
+    def __init__(self, changed=lambda: None):
         self.x_range, self.y_range = Range1d(0, 1), Range1d(0, 1)
         self.size = (440, 300)
         self._extent = (0.0, 1.0, 0.0, 1.0)

@@ -3,14 +3,15 @@
 from bokeh.models import (
     BasicTicker,
     BasicTickFormatter,
-    ColumnDataSource,
     FixedTicker,
     NumeralTickFormatter,
     PlainText,
     Range1d,
 )
 
+from ..point_columns import shortened
 from .figures import plain_figure
+from .marks import no_marks
 from .palette import BETWEEN
 
 LETTERS = 24  # characters of the names of all bars
@@ -38,7 +39,7 @@ class HistogramPlot:
             ("inside", {"fill_color": BETWEEN, "fill_alpha": 0.8, "line_color": None}),
             ("outside", {"fill_alpha": 0, "line_color": BETWEEN, "line_width": 1.5}),
         ):
-            source = ColumnDataSource({"left": [], "right": [], "top": []})
+            source = no_marks("left", "right", "top")
             self._bars[part] = self.figure.quad(bottom=0, source=source, name=part, **style)
 
     def show(self, histogram, name, color):
@@ -64,7 +65,9 @@ class HistogramPlot:
             axis.update(ticker=ticker, formatter=formatter, major_label_overrides={})
         else:
             longest = LETTERS // len(names)
-            words = {i + SHIFT: PlainText(text=_cut(text, longest)) for i, text in enumerate(names)}
+            words = {
+                i + SHIFT: PlainText(text=shortened(text, longest)) for i, text in enumerate(names)
+            }
             axis.update(ticker=FixedTicker(ticks=list(words)), major_label_overrides=words)
 
 
@@ -74,7 +77,3 @@ def _formatter(low, high):
     if largest >= 10_000 and high - low > 0.1 * largest:
         return NumeralTickFormatter(format="0.[0]a")
     return BasicTickFormatter()
-
-
-def _cut(text, longest):
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"

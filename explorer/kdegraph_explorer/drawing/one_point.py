@@ -1,13 +1,15 @@
 """Draw one point with its neighbors, and the halvings that have drawn one of them."""
 
 import numpy as np
-from bokeh.models import ColumnDataSource, HoverTool, Range1d
+from bokeh.models import HoverTool, Range1d
 from kdegraph.kde import Kernel
 
 from .figures import GLYPH_TEXT, plain_figure
+from .marks import no_marks, set_marks
 from .palette import BETWEEN, MARK, METHOD, rgb
 
 FIELD_SIZE = 96  # pixels along each side of the image of the kernel, which is smooth
+BARS = ("left", "right", "bottom", "top", "alpha", "points", "sum", "probability")
 BAR_HEIGHT = 0.62  # of a bar, as a share of the distance between two
 
 
@@ -20,12 +22,11 @@ class NeighborLayers:
     """
 
     def __init__(self, figure):
-        self._kernel = ColumnDataSource({"image": [], "x": [], "y": [], "dw": [], "dh": []})
-        self._width = ColumnDataSource({"x": [], "y": [], "diameter": [], "top": [], "text": []})
-        self._edges = ColumnDataSource({"x0": [], "y0": [], "x1": [], "y1": [], "width": []})
-        self._sampled = ColumnDataSource({"x": [], "y": []})
-        self._nearest = ColumnDataSource({"x": [], "y": []})
-        self.point = ColumnDataSource({"x": [], "y": []})
+        self._kernel = no_marks("image", "x", "y", "dw", "dh")
+        self._width = no_marks("x", "y", "diameter", "top", "text")
+        self._edges = no_marks("x0", "y0", "x1", "y1", "width")
+        self._sampled, self._nearest = no_marks("x", "y"), no_marks("x", "y")
+        self.point = no_marks("x", "y")
         figure.image_rgba(source=self._kernel, level="underlay", name="kernel")
         figure.text(
             y="top",
@@ -81,7 +82,7 @@ class NeighborLayers:
         }
         self._sampled.data = {"x": ends[:, 0], "y": ends[:, 1]}
         self._nearest.data = {"x": places[found.nearest, 0], "y": places[found.nearest, 1]}
-        self.point.data = {"x": here[:1], "y": here[1:]}
+        set_marks(self.point, [here])
 
     def paint_kernel(self, kernel, sigma, here, reach):
         """Paint a kernel of this bandwidth around the place `here`."""
@@ -92,26 +93,20 @@ class NeighborLayers:
         pixels[:, :, :3] = rgb(METHOD["kde"])
         pixels[:, :, 3] = 110 * values.reshape(FIELD_SIZE, FIELD_SIZE)
         x, y = here - reach
-        place = {"x": [x], "y": [y], "dw": [2 * reach], "dh": [2 * reach]}
-        self._kernel.data = {"image": [pixels.view(np.uint32)[:, :, 0]], **place}
+        set_marks(self._kernel, [(pixels.view(np.uint32)[:, :, 0], x, y, 2 * reach, 2 * reach)])
 
     def draw_width(self, here, sigma):
         """Draw the circle of the points at distance sigma from the place `here`."""
-        self._width.data = {
-            "x": here[:1],
-            "y": here[1:],
-            "diameter": [2 * sigma],
-            "top": here[1:] + sigma,
-            "text": [f"σ = {sigma:.3g}"],
-        }
+        x, y = here
+        set_marks(self._width, [(x, y, 2 * sigma, y + sigma, f"σ = {sigma:.3g}")])
 
     def paint_no_kernel(self):
         """Remove the image of the kernel."""
-        self._kernel.data = {name: [] for name in self._kernel.data}
+        set_marks(self._kernel)
 
     def draw_no_width(self):
         """Remove the circle."""
-        self._width.data = {name: [] for name in self._width.data}
+        set_marks(self._width)
 
 
 def mark_point(figure, source):
@@ -121,7 +116,7 @@ def mark_point(figure, source):
 
 def box_source(figure):
     """Return the source of boxes that are drawn in a figure."""
-    source = ColumnDataSource({"left": [], "right": [], "bottom": [], "top": [], "width": []})
+    source = no_marks("left", "bottom", "right", "top", "width")
     figure.quad(
         "left",
         "right",
@@ -138,16 +133,12 @@ def box_source(figure):
 
 
 def boxes(places, parts):
-    """Return the columns for `box_source`: a box around each part of the points, ever thicker."""
-    corners = [(places[part].min(axis=0), places[part].max(axis=0)) for part in parts]
-    low, high = (np.array([pair[side] for pair in corners]).reshape(-1, 2) for side in (0, 1))
-    return {
-        "left": low[:, 0],
-        "right": high[:, 0],
-        "bottom": low[:, 1],
-        "top": high[:, 1],
-        "width": np.linspace(1, 2.5, len(parts)) if parts else [],
-    }
+    """Return the rows for `box_source`: a box around each part of the points, ever thicker."""
+    widths = np.linspace(1, 2.5, len(parts))
+    return [
+        (*places[part].min(axis=0), *places[part].max(axis=0), width)
+        for part, width in zip(parts, widths, strict=True)
+    ]
 
 
 class RecursionPlot:
@@ -163,18 +154,22 @@ class RecursionPlot:
         )
         fig.axis.visible = False
         fig.grid.visible = False
-        self._sources = tuple(map(ColumnDataSource, empty_columns()))
-        halves, funnels, needles, texts = self._sources
-        fig.patches(source=funnels, fill_color=METHOD["kde"], fill_alpha=0.13, line_color=None)
+        self._bars = no_marks(*BARS)
+        self._funnels = no_marks("xs", "ys")
+        self._needles = no_marks("x", "y0", "y1")
+        self._texts = no_marks("x", "y", "text", "align", "color")
+        fig.patches(
+            source=self._funnels, fill_color=METHOD["kde"], fill_alpha=0.13, line_color=None
+        )
         bars = fig.quad(
-            source=halves,
+            source=self._bars,
             fill_color=METHOD["kde"],
             fill_alpha="alpha",
             line_color=METHOD["kde"],
             line_width=0.5,
             name="bars",
         )
-        fig.segment("x", "y0", "x", "y1", source=needles, line_color=MARK, line_width=2.5)
+        fig.segment("x", "y0", "x", "y1", source=self._needles, line_color=MARK, line_width=2.5)
         tips = [
             ("points", "@points{0,0}"),
             ("kernel sum", "@sum{0.000a}"),
@@ -182,7 +177,7 @@ class RecursionPlot:
         ]
         fig.add_tools(HoverTool(renderers=[bars], tooltips=tips))
         fig.text(
-            source=texts,
+            source=self._texts,
             text_align="align",
             text_baseline="middle",
             text_color="color",
@@ -192,39 +187,26 @@ class RecursionPlot:
     def show(self, steps, n_levels, sample):
         """Draw the first steps of `n_levels`, with `sample` written below the last."""
         self.figure.y_range.update(start=n_levels + 0.5, end=-1)
-        columns, half = empty_columns(), BAR_HEIGHT / 2
-        bars, funnels, needles, texts = columns
+        half = BAR_HEIGHT / 2
+        bars, funnels, needles, texts = [], [], [], []
         if steps:
-            append(texts, -0.02, -0.75, "points", "right", BETWEEN)
+            texts.append((-0.02, -0.75, "points", "right", BETWEEN))
         for level, step in enumerate(steps):
-            append(texts, -0.02, level, f"{step.stop - step.start:,}", "right", BETWEEN)
+            texts.append((-0.02, level, f"{step.stop - step.start:,}", "right", BETWEEN))
             append_halves(bars, texts, level, step)
             if level + 1 < n_levels:
                 # The chosen half widens to the next bar.
                 low, high = (0.0, step.share) if step.goes_left else (step.share, 1.0)
                 top, bottom = level + half, level + 1 - half
-                append(funnels, [low, high, 1.0, 0.0], [top, top, bottom, bottom])
+                funnels.append(([low, high, 1.0, 0.0], [top, top, bottom, bottom]))
             reach = half + 0.12
-            append(needles, step.uniform, level - reach, level + reach)
+            needles.append((step.uniform, level - reach, level + reach))
         if sample:
-            append(texts, 0.5, n_levels, f"the sample: {sample}", "center", BETWEEN)
-        for source, data in zip(self._sources, columns, strict=True):
-            source.data = data
-
-
-def empty_columns():
-    """Return empty columns of the bars, the funnels between them, the needles, and the texts."""
-    bars = ("left", "right", "bottom", "top", "alpha", "points", "sum", "probability")
-    texts = ("x", "y", "text", "align", "color")
-    return tuple(
-        {name: [] for name in names} for names in (bars, ("xs", "ys"), ("x", "y0", "y1"), texts)
-    )
-
-
-def append(columns, *values):
-    """Add a row."""
-    for column, value in zip(columns.values(), values, strict=True):
-        column.append(value)
+            texts.append((0.5, n_levels, f"the sample: {sample}", "center", BETWEEN))
+        set_marks(self._bars, bars)
+        set_marks(self._funnels, funnels)
+        set_marks(self._needles, needles)
+        set_marks(self._texts, texts)
 
 
 def append_halves(bars, texts, level, step):
@@ -235,7 +217,7 @@ def append_halves(bars, texts, level, step):
         (step.share, 1.0, step.stop - step.middle, step.right, not step.goes_left),
     ):
         alpha = 0.85 if chosen else 0.18
-        append(bars, low, high, level + half, level - half, alpha, count, total, high - low)
+        bars.append((low, high, level + half, level - half, alpha, count, total, high - low))
         if high - low > 0.17:  # there is space for the number
             color = "#FFFFFF" if chosen else BETWEEN
-            append(texts, (low + high) / 2, level, f"{total:.3g}", "center", color)
+            texts.append(((low + high) / 2, level, f"{total:.3g}", "center", color))

@@ -2,7 +2,6 @@
 
 import numpy as np
 from bokeh.models import (
-    ColumnDataSource,
     FixedTicker,
     HoverTool,
     PrintfTickFormatter,
@@ -11,6 +10,7 @@ from bokeh.models import (
 )
 
 from .figures import GLYPH_TEXT, plain_figure
+from .marks import no_marks, set_marks
 from .palette import BETWEEN, MARK, METHOD, in_hex
 
 BANDS = ("xs", "ys", "color", "alpha", "scale", "size", "stability")
@@ -38,8 +38,7 @@ class RibbonPlot:
             description="Scales: clusters", y_range=Range1d(-0.6, 0.6), **options
         )
         self.gaps = plain_figure(description="Scales: eigengaps", y_range=Range1d(0, 1), **options)
-        self._flows, self._bands = (ColumnDataSource({name: [] for name in BANDS}) for _ in "ab")
-        self._gaps = ColumnDataSource({name: [] for name in GAPS})
+        self._flows, self._bands, self._gaps = no_marks(*BANDS), no_marks(*BANDS), no_marks(*GAPS)
         self._marks = [Span(dimension="height", line_color=MARK, line_width=1.5) for _ in "ab"]
         for figure, mark in zip((self.figure, self.gaps), self._marks, strict=True):
             mark.visible = False
@@ -85,7 +84,7 @@ class RibbonPlot:
     def clear(self):
         """Draw nothing."""
         for source in (self._flows, self._bands, self._gaps):
-            source.data = {name: [] for name in source.data}
+            set_marks(source)
         self.mark(None)
         self._show_axes(False)
 

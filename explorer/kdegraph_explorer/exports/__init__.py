@@ -13,7 +13,7 @@ import scipy.sparse
 from kdegraph.datasets import Column, Table
 
 from ..edits import number_of
-from ..results import METHODS
+from ..results import METHODS, rows_of
 from . import figure, html_page, script, session_file
 
 
@@ -49,15 +49,15 @@ def label_table(session):
 
     state = session.state
     dataset = state.shown
-    columns = {"row": dataset.rows if dataset.rows is not None else np.arange(dataset.n_points)}
+    columns = {"row": rows_of(dataset)}
     for method in METHODS:
         outcome = state.outcome(method)
         if outcome is not None:
             columns[f"{method}_cluster"] = outcome.labels.astype(np.int64)
         if method == "kde" and outcome is not None and outcome.edited:
-            columns["kde_subcluster"] = _by_number(outcome, str).astype(str)
+            columns["kde_subcluster"] = _by_cluster(outcome, outcome.marks)
         if method == "kde" and outcome is not None and state.named:
-            columns["kde_cluster_name"] = _cluster_names(state, outcome)
+            columns["kde_cluster_name"] = _by_cluster(outcome, state.named)
     if dataset.y is not None:
         columns["reference"] = (
             np.asarray(dataset.label_names)[dataset.y] if dataset.label_names else dataset.y
@@ -67,19 +67,14 @@ def label_table(session):
     return pa.table({**columns, "selected": selected})
 
 
-def _cluster_names(state, outcome):
-    """Return the name of the cluster of each point, or null."""
+def _by_cluster(outcome, values):
+    """Return a value for the cluster of each point, from a dict by its number in `colors`; null
+    where there is none.
+    """
     import pyarrow as pa
 
-    words = [state.named.get(c) for c in range(int(outcome.colors.max()) + 1)]
-    return pa.array(words, pa.string()).take(outcome.colors)
-
-
-def _by_number(outcome, value):
-    """Return ``value(mark)`` for the cluster of each point."""
-    marks = [outcome.marks.get(c) for c in range(int(outcome.colors.max()) + 1)]
-    found = np.array([None if mark is None else value(mark) for mark in marks], dtype=object)
-    return found[outcome.colors]
+    numbers = range(int(outcome.colors.max()) + 1)
+    return pa.array([values.get(number) for number in numbers]).take(outcome.colors)
 
 
 def own_table(session):
@@ -97,15 +92,14 @@ def own_table(session):
     if table is None:
         table = Table([Column(name, "number", x) for name, x in _coordinates(dataset).items()])
     places = np.full(table.n_rows, -1)
-    places[np.arange(dataset.n_points) if dataset.rows is None else dataset.rows] = np.arange(
-        dataset.n_points
-    )
+    places[rows_of(dataset)] = np.arange(dataset.n_points)
     at = pa.array(places, mask=places < 0)
-    columns = {"cluster": pa.array(_by_number(outcome, number_of)).take(at)}
+    numbers = {c: number_of(mark) for c, mark in outcome.marks.items()}
+    columns = {"cluster": _by_cluster(outcome, numbers).take(at)}
     if not all(mark.isdigit() for mark in outcome.marks.values()):
-        columns["subcluster"] = pa.array(_by_number(outcome, str)).take(at)
+        columns["subcluster"] = _by_cluster(outcome, outcome.marks).take(at)
     if state.named:
-        columns["cluster_name"] = _cluster_names(state, outcome).take(at)
+        columns["cluster_name"] = _by_cluster(outcome, state.named).take(at)
     if outcome.vote is not None:
         columns["probability"] = pa.array(outcome.vote.probabilities).take(at)
     return table.to_arrow(columns)
@@ -131,24 +125,6 @@ def _coordinates(dataset):
     return dict(zip(map(str, dataset.feature_names), dataset.X.T, strict=True))
 
 
-def as_csv(table, session):
-    """Write ``table(session)`` as CSV."""
-    from pyarrow import csv
-
-    buffer = io.BytesIO()
-    csv.write_csv(table(session), buffer)
-    return buffer.getvalue()
-
-
-def as_parquet(table, session):
-    """Write ``table(session)`` as Parquet."""
-    from pyarrow import parquet
-
-    buffer = io.BytesIO()
-    parquet.write_table(table(session), buffer)
-    return buffer.getvalue()
-
-
 def graph_file(ending, session):
     """Write the KDE graph: for `kdegraph.SimilarityGraph.load` if the ending is .npz, otherwise for
     other programs, with what is known of its points.
@@ -164,6 +140,21 @@ def graph_file(ending, session):
         return path.read_bytes()
 
 
+def table_export(key, label, ending, table, kind="parquet", **options):
+    """Return the export of ``table(session)``, a table of Arrow, as "csv" or "parquet"."""
+
+    def make(session):
+        from pyarrow import csv, parquet
+
+        write = {"csv": csv.write_csv, "parquet": parquet.write_table}[kind]
+        buffer = io.BytesIO()
+        write(table(session), buffer)
+        return buffer.getvalue()
+
+    words = {"csv": "CSV", "parquet": "Parquet"}[kind]
+    return Export(key, f"{label}, {words}", f"{ending}.{kind}", make, **options)
+
+
 def figure_export(kind, **options):
     """Return the export of a figure; `options` are those of `figure.write`."""
     write = partial(figure.write, kind=kind, **options)
@@ -173,28 +164,15 @@ def figure_export(kind, **options):
 EXPORTS = (
     Export("session", "Session file", "-session.json", session_file.write, reproducible=False),
     Export("script", "Python script", ".py", script.write),
-    Export("table-csv", "Table with clusters, CSV", "-clusters.csv", partial(as_csv, own_table)),
-    Export(
-        "table-parquet",
-        "Table with clusters, Parquet",
-        "-clusters.parquet",
-        partial(as_parquet, own_table),
-    ),
-    Export("labels-csv", "Labels, CSV", "-labels.csv", partial(as_csv, label_table)),
-    Export(
-        "labels-parquet", "Labels, Parquet", "-labels.parquet", partial(as_parquet, label_table)
-    ),
+    table_export("table-csv", "Table with clusters", "-clusters", own_table, "csv"),
+    table_export("table-parquet", "Table with clusters", "-clusters", own_table),
+    table_export("labels-csv", "Labels", "-labels", label_table, "csv"),
+    table_export("labels-parquet", "Labels", "-labels", label_table),
     Export("graph", "Graph, NPZ", "-graph.npz", partial(graph_file, ".npz")),
     Export("graphml", "Graph, GraphML", ".graphml", partial(graph_file, ".graphml")),
     Export("gexf", "Graph, GEXF", ".gexf", partial(graph_file, ".gexf")),
-    Export("edges", "Edges, Parquet", "-edges.parquet", partial(as_parquet, edge_table)),
-    Export(
-        "points",
-        "Points, Parquet",
-        "-points.parquet",
-        partial(as_parquet, point_table),
-        reproducible=False,
-    ),
+    table_export("edges", "Edges", "-edges", edge_table),
+    table_export("points", "Points", "-points", point_table, reproducible=False),
     Export("page", "Page, HTML", "-view.html", html_page.write),
 )
 

@@ -161,7 +161,7 @@ def png(still):
 
 def window(still, width, height):
     """Return (x0, x1, y0, y1, width, height) of a plot that shows all points of a `Still`."""
-    frame = Frame(lambda: None)
+    frame = Frame()
     frame.size = (width, height)
     frame.fit(extent_of(still.positions))
     return frame.viewport

@@ -5,7 +5,7 @@ import secrets
 import sys
 import uuid
 import warnings
-from contextlib import ExitStack
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 SIZE = 32  # bytes: as many as SHA-256 makes of it
@@ -49,15 +49,24 @@ def readable_by_others(file):
     return os.name == "posix" and bool(os.fstat(file.fileno()).st_mode & 0o077)
 
 
-def open_private(path):
-    """Make a file that only this user can read, and open it for writing bytes."""
+@contextmanager
+def writing_private(path, place=os.replace):
+    """Open a temporary file for bytes that only this user can read, and at the end of this context
+    call ``place(temporary, path)``.
+
+    After an error, nothing is left of the temporary file.
+    """
+    temporary = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    with ExitStack() as stack:
-        file = stack.enter_context(os.fdopen(os.open(path, flags, 0o600), "wb"))
-        if readable_by_others(file):
-            raise PermissionError("files there can be read by other users")
-        stack.pop_all()  # The file stays open.
-    return file
+    try:
+        with os.fdopen(os.open(temporary, flags, 0o600), "wb") as file:
+            if readable_by_others(file):
+                raise PermissionError("files there can be read by other users")
+            yield file
+        place(temporary, path)
+    finally:
+        with suppress(OSError):
+            temporary.unlink()
 
 
 def _kept(path):
@@ -88,15 +97,12 @@ def _made(path):
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     secret = secrets.token_bytes(SIZE)
-    temporary = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
     try:
-        with open_private(temporary) as file:
+        # Unlike a renaming, a link never replaces a file.
+        with writing_private(path, place=os.link) as file:
             file.write(secret.hex().encode())
             file.flush()
             os.fsync(file.fileno())
-        os.link(temporary, path)  # unlike a renaming, this never replaces a file
     except FileExistsError:
         return _kept(path) or secret
-    finally:
-        temporary.unlink(missing_ok=True)
     return secret

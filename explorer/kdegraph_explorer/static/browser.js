@@ -130,17 +130,12 @@ export function render({model, el, view}) {
 
   if (model.own_address) {
     // What is done earlier would arrive, but its answers would be lost.
-    const let_in = () => { document.body.inert = !model.built }
-    model.on("built", let_in)
-    let_in()
-    const show_busy = () => document.body.setAttribute("aria-busy", String(model.busy))
-    model.on("busy", show_busy)
-    show_busy()
+    keep_up(model, "built", () => { document.body.inert = !model.built })
+    keep_up(model, "busy", () => document.body.setAttribute("aria-busy", String(model.busy)))
 
     // Pictures of the first result are not shown after the work on it, nor beside other choices.
     const forget_pictures = () => document.getElementById("kg-first-plots")?.remove()
-    for (const name of ["busy", "built"])
-      model.on(name, () => { if (model.built && !model.busy) forget_pictures() })
+    model.on(["busy", "built"], () => { if (model.built && !model.busy) forget_pictures() })
     model.on("step", forget_pictures)
   }
 
@@ -159,12 +154,9 @@ export function render({model, el, view}) {
       say_what_opens(place, chosen.textContent)
   }
   document.addEventListener("click", announce, true)
-  for (const name of ["opening", "view"])
-    model.on(name, () => say_what_opens(views(), model.opening))
+  model.on(["opening", "view"], () => say_what_opens(views(), model.opening))
 
-  const dim = () => views()?.classList.toggle("kg-outdated", model.outdated)
-  model.on("outdated", dim)
-  dim()
+  keep_up(model, "outdated", () => views()?.classList.toggle("kg-outdated", model.outdated))
 
   let writing = null  // browsers refuse an address that changes too often
   const write = () => {
@@ -180,8 +172,7 @@ export function render({model, el, view}) {
     clearTimeout(writing)
     writing = setTimeout(write, 250)
   }
-  for (const name of ["query", "step", "visit"]) model.on(name, write_soon)
-  write_soon()
+  keep_up(model, ["query", "step", "visit"], write_soon)
   const come_back = event => {
     if (!model.visit) return
     clearTimeout(writing)
@@ -218,12 +209,10 @@ export function render({model, el, view}) {
   }
   mend_soon()
   model.on("view", mend_soon)  // a view is built when it is first shown
-  const say = () => {
+  keep_up(model, "said", () => {
     live.textContent = model.said
     later.push(setTimeout(mend_all, 50))
-  }
-  model.on("said", say)
-  say()
+  })
   model.on("remove", () => {
     media.removeEventListener("change", tell)
     document.removeEventListener("keydown", press)

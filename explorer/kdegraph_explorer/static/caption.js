@@ -78,14 +78,12 @@ export function render({model}) {
   const title = element("h2", "title"), sentence = element("span", "sentence")
   const text = element("div", "text", title, " ", sentence), summary = element("p", "summary")
   const line = element("div", "line", text, summary)
-  const show = () => {
+  keep_up(model, ["title", "sentence", "summary"], () => {
     title.textContent = model.title
     sentence.textContent = model.sentence
     text.title = model.sentence
     summary.textContent = model.summary
-  }
-  for (const name of ["title", "sentence", "summary"]) model.on(name, show)
-  show()
+  })
 
   const tools = tools_of(model)
   const pressed = {}
@@ -94,11 +92,9 @@ export function render({model}) {
     if (name in DRAGS) pressed[name] = made
     line.append(made)
   }
-  const press = () => {
+  keep_up(model, "drag", () => {
     for (const name in pressed) pressed[name].setAttribute("aria-pressed", name === model.drag)
-  }
-  model.on("drag", press)
-  press()
+  })
 
   if (model.resets) {
     const reset = tool("reset", "Show all points again", () => view_of(model.figure)?.reset())
@@ -117,9 +113,9 @@ export function render({model}) {
   for (const [, sentence, act] of tools) add(sentence, act).className = "where-narrow"
   if (model.described) {
     const item = add("", () => { model.table = !model.table })
-    const name = () => { item.textContent = model.table ? "Show the plot" : "Show as a table" }
-    model.on("table", name)
-    name()
+    keep_up(model, "table", () => {
+      item.textContent = model.table ? "Show the plot" : "Show as a table"
+    })
   }
   if (model.figure) {
     add("Save as PNG", () => save(model.figure, "png"))

@@ -127,8 +127,7 @@ export function render({model}) {
     search.value = ""
     mark()
   }
-  model.on("rows", build)
-  for (const name of ["roles", "scales", "all_standardized", "refusal"]) model.on(name, mark)
-  build()
+  model.on(["roles", "scales", "all_standardized", "refusal"], mark)
+  keep_up(model, "rows", build)
   return root
 }

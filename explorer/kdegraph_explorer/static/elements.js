@@ -25,6 +25,12 @@ function drawing(viewBox, outline) {
   return picture
 }
 
+// Do something now, and whenever one of some values of the model changes.
+function keep_up(model, names, act) {
+  model.on(names, act)
+  act()
+}
+
 // Give the user a file.
 function download(blob, name) {
   const href = URL.createObjectURL(blob)

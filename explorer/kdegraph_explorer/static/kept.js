@@ -21,10 +21,7 @@ export function render({model}) {
     }))
     if (held) summary.focus()  // as the button that was pressed is gone
   }
-  const unfold = () => { files.open = model.unfolded }
-  model.on("unfolded", unfold)
-  unfold()
-  for (const name of ["rows", "rule", "warning"]) model.on(name, show)
-  show()
+  keep_up(model, "unfolded", () => { files.open = model.unfolded })
+  keep_up(model, ["rows", "rule", "warning"], show)
   return element("div", "", files, warning)
 }

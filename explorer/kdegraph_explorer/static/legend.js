@@ -97,7 +97,6 @@ export function render({model}) {
     root.className = model.heads.length ? "table" : "legend"
     root.replaceChildren(...(model.heads.length ? [table_of(model, entries)] : entries), edit.panel)
   }
-  for (const name of ["entries", "heads"]) model.on(name, draw)
-  draw()
+  keep_up(model, ["entries", "heads"], draw)
   return root
 }

@@ -68,13 +68,10 @@ export function render({model}) {
     next.disabled = last >= model.found
     clear.disabled = model.selected === 0
   }
-  const offer = () => {
+  keep_up(model, "choices", () => {
     rows.replaceChildren(...model.choices.map(([key, word]) => new Option(word, key)))
     rows.value = model.query.rows
-  }
-  model.on("choices", offer)
-  for (const name of ["page", "selected", "found"]) model.on(name, draw)
-  offer()
-  draw()
+  })
+  keep_up(model, ["page", "selected", "found"], draw)
   return element("div", "rows", bar, frame)
 }

@@ -93,10 +93,44 @@ class View(Part):
         """Return the Bokeh figures of the view, in the order of its cards."""
         return tuple(self._figures)
 
-    def card(self, title, sentence, *content, **options):
-        """Return a `card` that is a part of this view."""
-        self._figures += [part.object for part in content if isinstance(part, pn.pane.Bokeh)]
-        return card(title, sentence, *content, view=self, **options)
+    def card(self, title, sentence, *content, figure="", describe=None, **options):
+        """Frame a plot or a table with its title, a sentence of explanation, and a menu.
+
+        The menu saves the Bokeh figure with the name `figure`, by default that of the pane with a
+        figure. `describe` takes whether the table is shown, too, and returns a `Description`; the
+        menu then offers the table in place of the plot.
+        """
+        figures = [part.object for part in content if isinstance(part, pn.pane.Bokeh)]
+        self._figures += figures
+        tools = [type(tool) for shown in figures for tool in shown.tools]
+        head = Caption(
+            title=title,
+            sentence=sentence,
+            figure=figure or next((shown.name for shown in figures), ""),
+            resets=ResetTool in tools,
+            drags=["move", "box", "lasso"] if LassoSelectTool in tools else [],
+            zooms=ZoomInTool in tools,
+            described=describe is not None,
+            css_classes=["kg-caption"],
+            stylesheets=[style_sheet("caption")],
+            sizing_mode="stretch_width",
+            margin=(6, 6, 0, 10),
+            height=20,
+        )
+        if head.drags:
+            head.drag = self.state.drag
+            link(head, "drag", self.state, "drag")
+        tables = [] if describe is None else [self._table_over(content, head, describe)]
+        # With a frame of Material UI, the browser would lay out the whole page once more for each
+        # card.
+        return pn.Column(
+            head,
+            *content,
+            *tables,
+            css_classes=["kg-card"],
+            stylesheets=[style_sheet("card"), style_sheet("tall-where-narrow")],
+            **{"sizing_mode": "stretch_both", "margin": 4, **options},
+        )
 
     @property
     def visible(self):
@@ -126,94 +160,48 @@ class View(Part):
         for update in self._descriptions:
             update()
 
-    def describes(self, update, table):
-        """Call `update` whenever what the view shows may have changed.
+    def _table_over(self, content, head, describe):
+        """Return the table that takes the place of the content of a card."""
+        table = Text(
+            stylesheets=[style_sheet("table")],
+            css_classes=["kg-table", "kg-scroll"],
+            visible=False,
+            styles={
+                "position": "absolute",
+                "top": "32px",
+                "left": "10px",
+                "width": "calc(100% - 20px)",
+                "height": "calc(100% - 38px)",
+            },
+        )
 
-        `table(on)` is called when tables replace all plots, or no longer.
-        """
+        def update():
+            description = describe(head.table)
+            head.summary = description.summary
+            if head.table:  # a table that is not shown is not computed
+                table.content = description.html()
+
+        def swap(event):
+            table.visible = head.table
+            # Invisible parts keep their size and their links.
+            visibility = "hidden" if head.table else "visible"
+            for part in content:
+                part.styles = {"visibility": visibility}
+            if self.visible:
+                update()
+
+        head.param.watch(swap, "table")
         self._descriptions.append(update)
         self.follow(update, "result", "shown", "selection", "horizontal", "vertical")
-        self.state.param.watch(lambda event: table(event.new), "tables")
-
-
-def card(title, sentence, *content, figure="", describe=None, view=None, **options):
-    """Frame a plot or a table with its title, a sentence of explanation, and a menu.
-
-    The menu saves the Bokeh figure with the name `figure`, by default that of the pane with a
-    figure. `describe` takes whether the table is shown, too, and returns a `Description`; the menu
-    then offers the table in place of the plot, and `view` is the view that the card is a part of.
-    """
-    figures = [part.object for part in content if isinstance(part, pn.pane.Bokeh)]
-    tools = [type(tool) for shown in figures for tool in shown.tools]
-    head = Caption(
-        title=title,
-        sentence=sentence,
-        figure=figure or next((shown.name for shown in figures), ""),
-        resets=ResetTool in tools,
-        drags=["move", "box", "lasso"] if LassoSelectTool in tools else [],
-        zooms=ZoomInTool in tools,
-        described=describe is not None,
-        css_classes=["kg-caption"],
-        stylesheets=[style_sheet("caption")],
-        sizing_mode="stretch_width",
-        margin=(6, 6, 0, 10),
-        height=20,
-    )
-    if head.drags:
-        head.drag = view.state.drag
-        link(head, "drag", view.state, "drag")
-    tables = [] if describe is None else [_table(head, content, describe, view)]
-    # With a frame of Material UI, the browser would lay out the whole page once more for each card.
-    return pn.Column(
-        head,
-        *content,
-        *tables,
-        css_classes=["kg-card"],
-        stylesheets=[style_sheet("card"), style_sheet("tall-where-narrow")],
-        **{"sizing_mode": "stretch_both", "margin": 4, **options},
-    )
+        self.state.param.watch(lambda event: setattr(head, "table", event.new), "tables")
+        head.table = self.state.tables
+        update()
+        return table
 
 
 def caption_of(card):
     """Return the `Caption` of a `card`."""
     return card[0]
-
-
-def _table(head, content, describe, view):
-    """Return the table that takes the place of the content of a card."""
-    table = Text(
-        stylesheets=[style_sheet("table")],
-        css_classes=["kg-table", "kg-scroll"],
-        visible=False,
-        styles={
-            "position": "absolute",
-            "top": "32px",
-            "left": "10px",
-            "width": "calc(100% - 20px)",
-            "height": "calc(100% - 38px)",
-        },
-    )
-
-    def update():
-        description = describe(head.table)
-        head.summary = description.summary
-        if head.table:  # a table that is not shown is not computed
-            table.content = description.html()
-
-    def swap(event):
-        table.visible = head.table
-        # Invisible parts keep their size and their links.
-        visibility = "hidden" if head.table else "visible"
-        for part in content:
-            part.styles = {"visibility": visibility}
-        if view.visible:
-            update()
-
-    head.param.watch(swap, "table")
-    view.describes(update, lambda on: head.param.update(table=on))
-    head.table = view.state.tables
-    update()
-    return table
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ class ColumnTable(JSComponent):
         super().__init__(stylesheets=[style_sheet("fields"), style_sheet("columns")], **params)
         source.param.watch(lambda event: self._build(), "facts")
         choices = ["columns", "label_column", "color_column", "dates", *SCALES]
-        source.param.watch(lambda *events: self._mark(), choices)
+        source.param.watch(lambda *events: self.param.update(**self._marks()), choices)
         self._build()
 
     def _build(self):
@@ -53,9 +53,6 @@ class ColumnTable(JSComponent):
             for found in source.facts
         ]
         self.param.update(rows=rows, **self._marks())
-
-    def _mark(self):
-        self.param.update(**self._marks())
 
     def _marks(self):
         source = self._source

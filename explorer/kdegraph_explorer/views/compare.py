@@ -7,10 +7,10 @@ import numpy as np
 from ..assets import SIZES, style_sheet
 from ..drawing.eigenvalue_plot import EigenvaluePlot
 from ..results import ALL_METHODS, FULL_UP_TO, too_many
-from .base import View, beside, caption_of, card, figure_pane, low_row
+from .base import View, beside, caption_of, figure_pane, low_row
 from .describe import clusters, spectra
 from .markup import Markup, Text, each, styled_text
-from .plots import PLOTTED, LinkedPlots, graph_and_clusters
+from .plots import PLOTTED, LinkedPlots
 from .scores import score_rows, score_table, table_pane
 from .widgets import button, filling_column
 
@@ -43,7 +43,6 @@ class CompareView(View):
         self._plots = LinkedPlots(
             session,
             {method: f"Compare: {name}" for method, name in ALL_METHODS.items()},
-            partial(graph_and_clusters, self.state),
             colored=True,
         )
         self._spectra = EigenvaluePlot("Compare: eigenvalues", tuple(ALL_METHODS))
@@ -82,10 +81,10 @@ class CompareView(View):
             figure_pane(self._spectra.figure, "compare-spectra"),
             describe=partial(spectra, self.state),
         )
-        differences = card(
+        differences = self.card(
             "Labeled differently", "than KDE does", self._sentences, *self._buttons.values()
         )
-        numbers = card("Numbers", "hover over a row for its meaning", self._table)
+        numbers = self.card("Numbers", "hover over a row for its meaning", self._table)
         lower = (spectra_card, numbers, differences)
         return filling_column(
             graphs,

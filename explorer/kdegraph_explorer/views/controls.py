@@ -10,6 +10,7 @@ from kdegraph.validation import check_positive
 
 from ..assets import style_sheet
 from ..coloring import CLUSTER, PREFIX
+from ..during import During
 from ..exports import session_file
 from ..patches.panel import at_once
 from ..projection import axes
@@ -48,7 +49,7 @@ class AutomaticSigma(Part):
 
     def __init__(self, session):
         super().__init__(session)
-        state, self._following = self.state, False
+        state, self._following = self.state, During()
         self._rule = box(state.param.sigma_auto)
         self._preset = box(state.param.sigma_preset)
         self._body = pn.Row(self._rule, self._preset, margin=0)
@@ -67,13 +68,10 @@ class AutomaticSigma(Part):
 
     def _follow(self):
         chosen, dataset = self.state.sigma_chosen, self.state.dataset
-        self._following = True
-        try:
+        with self._following:
             self._rule.value = chosen == "auto" and not self.state.decides
             self._preset.value = chosen == "preset"
             self._preset.visible = dataset is not None and dataset.sigma is not None
-        finally:
-            self._following = False
 
 
 class DataControls(Part):
@@ -179,8 +177,7 @@ class ParameterControls(Part):
     def __init__(self, session):
         super().__init__(session)
         state = self.state
-        # Whether the sliders are being set to the state, as opposed to being moved by the user.
-        self._following = False
+        self._following = During()  # the widgets are set to the state, and not by the user
         self._sliders = {
             "sigma": pmui.FloatSlider(
                 step=0.01,
@@ -287,15 +284,13 @@ class ParameterControls(Part):
 
         Points with a sigma of their own take that for “One” as long as nothing else is chosen.
         """
-        state, self._following = self.state, True
+        state = self.state
         kinds = dict(state.param.bandwidth.names)
         if state.has_sigma:
             del kinds["Auto"]
         chosen = state.kind if state.has_sigma else state.bandwidth
-        try:
+        with self._following:
             self.widgets["bandwidth"].param.update(options=kinds, value=chosen)
-        finally:
-            self._following = False
         self._one.visible = not state.is_local
         self.widgets["perplexity"].visible = state.is_local
         self._more_rounds.visible = self._count.visible = not state.decides
@@ -338,8 +333,8 @@ class ParameterControls(Part):
 
     def _follow(self):
         """Set the sliders to the state's values, without this counting as a choice of the user."""
-        state, sliders, self._following = self.state, self._sliders, True
-        try:
+        state, sliders = self.state, self._sliders
+        with self._following:
             exponent = math.log10(state.sigma)
             # A value that only comes back rounded to five digits would pull the handle back while
             # it is dragged.
@@ -360,8 +355,6 @@ class ParameterControls(Part):
             values = {"n_rounds": state.rounds, "n_clusters": state.n_clusters}
             for name, value in {**values, "perplexity": state.perplexity}.items():
                 sliders[name].param.update(value=value, end=max(sliders[name].end, value))
-        finally:
-            self._following = False
 
 
 class DisplayControls(Part):

@@ -48,24 +48,6 @@ class Beacon(Text):
     _esm = script("beacon")
 
 
-_ICON = ":material/"  # panel-material-ui replaces this by an icon, up to the next colon
-
-
-class AsWritten:
-    """Show the options of a widget as they are written, without icons."""
-
-    @property
-    def labels(self):
-        """Return the text of each option."""
-        invisible = "\N{WORD JOINER}"
-        return [label.replace(_ICON, f":{invisible}{_ICON[1:]}") for label in super().labels]
-
-    @property
-    def unicode_values(self):
-        """Return the text of each option, if the options are a list."""
-        return self.labels
-
-
 def html_table(columns, rows):
     """Return a table as a `Markup`, with a column of names before the others.
 

@@ -11,12 +11,13 @@ from kdegraph.explain import halvings, sample_of
 from ..algorithm.neighborhood import neighborhood
 from ..assets import style_sheet
 from ..drawing.figures import extent_of
+from ..drawing.marks import set_marks
 from ..drawing.one_point import NeighborLayers, RecursionPlot, box_source, boxes, mark_point
 from ..drawing.palette import BETWEEN
 from ..pictures import picture_address
 from ..projection import perpendicular
 from . import describe
-from .base import View, beside, card, figure_pane
+from .base import View, beside, figure_pane
 from .markup import Markup, html_table, image
 from .plots import LinkedPlots, clusters_without_edges
 from .scores import colored, table_pane
@@ -115,7 +116,7 @@ class OnePointView(View):
         return beside(
             filling_column(near, overview),
             halving,
-            card("Table", "neighbors in both graphs", self._table),
+            self.card("Table", "neighbors in both graphs", self._table),
             widths=[7, 7, 6],
             least=[0, 0, 256],
             min_height=240,
@@ -206,7 +207,8 @@ class OnePointView(View):
             len(steps),
             f"point {sample_of(steps, tree):,}" if shown and len(shown) == len(steps) else "",
         )
-        self._boxes.data = boxes(self._map.positions, [tree.order[slice(*s.chosen)] for s in shown])
+        parts = [tree.order[slice(*step.chosen)] for step in shown]
+        set_marks(self._boxes, boxes(self._map.positions, parts))
 
     def describe_neighbors(self, full):
         """Describe the neighbors of the point; see `card`."""

@@ -5,15 +5,16 @@ from functools import partial
 import numpy as np
 import panel_material_ui as pmui
 from bokeh.events import Pan, PanEnd, PanStart, Tap
-from bokeh.models import ColumnDataSource, FreehandDrawTool
+from bokeh.models import FreehandDrawTool
 
 from ..assets import style_sheet
 from ..drawing.figures import Frame, plain_figure
+from ..drawing.marks import no_marks
 from ..drawing.palette import BETWEEN, CLUSTER_COLORS
 from ..sources.painted import CANVAS, N_CLASSES, along, coordinates, unpack
 from .base import View, beside, figure_pane
 from .describe import clusters
-from .plots import PLOTTED, LinkedPlots, graph_and_clusters
+from .plots import PLOTTED, LinkedPlots
 from .widgets import DENSE, SMALL_TOGGLE, button, column, row
 
 
@@ -30,12 +31,10 @@ class PaintView(View):
     def __init__(self, session):
         super().__init__(session)
         self._source = session.sources.get("painted")
-        self._frame = Frame(lambda: None)
-        self._result = LinkedPlots(
-            session, {"kde": "Painted points: clusters"}, partial(graph_and_clusters, self.state)
-        )
-        self._points = ColumnDataSource({"x": [], "y": [], "color": []})
-        self.strokes = ColumnDataSource({"xs": [], "ys": []})
+        self._frame = Frame()
+        self._result = LinkedPlots(session, {"kde": "Painted points: clusters"})
+        self._points = no_marks("x", "y", "color")
+        self.strokes = no_marks("xs", "ys")
         self._canvas = canvas(self._frame, self._points, self.strokes)
         self._canvas.on_event(Tap, lambda event: self._paint(np.array([[event.x, event.y]])))
         self._path = []  # of the stroke that is being drawn

@@ -2,9 +2,8 @@
 
 from functools import partial
 
-from bokeh.models import ColumnDataSource
-
 from ..drawing.figures import Frame, plain_figure
+from ..drawing.marks import no_marks, set_marks
 from ..drawing.segments import packed_image, segments
 from ..results import METHODS
 from .base import View, beside, figure_pane
@@ -18,7 +17,7 @@ class PictureView(View):
 
     def __init__(self, session):
         super().__init__(session)
-        self.frame = Frame(lambda: None)
+        self.frame = Frame()
         self._pictures = {
             method: SegmentedPicture(self.state, self.frame, f"{name}: segmentation")
             for method, name in METHODS.items()
@@ -63,9 +62,7 @@ class SegmentedPicture:
             y_range=frame.y_range,
         )
         self.figure.axis.visible = self.figure.grid.visible = False
-        self._picture, self._overlay = (
-            ColumnDataSource({"image": [], "dw": [], "dh": []}) for _ in "ab"
-        )
+        self._picture, self._overlay = (no_marks("image", "dw", "dh") for _ in "ab")
         self.figure.image_rgba(x=0, y=0, source=self._picture, name="picture")
         look = {"global_alpha": state.overlay, "name": "segments"}
         glyph = self.figure.image_rgba(x=0, y=0, source=self._overlay, **look).glyph
@@ -78,9 +75,8 @@ class SegmentedPicture:
             return
         self._dataset = dataset
         height, width = dataset.image.shape[:2]
-        image = packed_image(dataset.image)
-        self._picture.data = {"image": [image], "dw": [width], "dh": [height]}
-        self._overlay.data = {"image": [], "dw": [], "dh": []}
+        set_marks(self._picture, [(packed_image(dataset.image), width, height)])
+        set_marks(self._overlay)
         self.frame.fit((0, width, 0, height))
 
     def lay(self, labels, style):
@@ -88,4 +84,4 @@ class SegmentedPicture:
         dataset = self._dataset
         height, width = dataset.image.shape[:2]
         image = segments(labels.reshape(dataset.shape), style, dataset.image)
-        self._overlay.data = {"image": [image], "dw": [width], "dh": [height]}
+        set_marks(self._overlay, [(image, width, height)])

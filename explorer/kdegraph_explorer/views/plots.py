@@ -1,17 +1,20 @@
 """Plot graphs over the same points, side by side and linked."""
 
+from functools import partial
+
 from bokeh.events import MouseLeave, MouseMove, PanStart, SelectionGeometry, Tap
-from bokeh.models import BoxSelectTool, ColumnDataSource, LassoSelectTool, PanTool, PlainText
+from bokeh.models import BoxSelectTool, LassoSelectTool, PanTool, PlainText
 
 from ..assets import style_sheet
 from ..coloring import PREFIX
 from ..drawing.figures import GLYPH_TEXT, Frame, extent_of, plain_figure
+from ..drawing.marks import no_marks, set_marks
 from ..drawing.painter import FADED, MAX_GLYPHS, Painter, Scene
 from ..patches.bokeh import counted_once
 from ..pictures import picture_of, pixels_of
 from ..point_columns import row_in_words
 from ..projection import axis_names, combined, indices_within, positions
-from .point_note import BOX, NO_IMAGE, PointNote
+from .point_note import BOX, IMAGE, PointNote
 
 EMPTY = "kg-empty"  # the CSS class of a plot before it is first painted
 UNCOLORED = "kg-uncolored"  # and before it has shown clusters
@@ -40,16 +43,18 @@ class LinkedPlots:
     """Show plots that share their window and the selection, painted in a thread.
 
     `names` are the names of the figures by the keys of the plots. ``graphs(key)`` returns the
-    adjacency matrix of a plot (or None: no edges) and the colors of the points (or None: neutral).
+    adjacency matrix of a plot (or None: no edges) and the colors of the points (or None: neutral);
+    by default, those of the method with this key.
     ``place()`` returns what the positions depend on (a tuple, compared by identity), the names of
     the axes, and what computes the (n, 2) positions, or None while there is nothing to show; by
     default the points lie along the axes that the state names. With `colored`, the points have the
     colors that the user has chosen instead of those of `graphs`.
     """
 
-    def __init__(self, session, names, graphs, place=None, colored=False):
-        self._state, self._graphs, self._place = session.state, graphs, place or self._along_axes
-        self._colored = colored
+    def __init__(self, session, names, graphs=None, place=None, colored=False):
+        self._state, self._colored = session.state, colored
+        self._graphs = graphs or partial(graph_and_clusters, session.state)
+        self._place = place or self._along_axes
         self._job = session.latest(self._paint, deliver=self._show)
         self.frame = Frame(self._request)
         self.positions = None
@@ -236,8 +241,8 @@ class GraphPlot:
             css_classes=[EMPTY, UNCOLORED],
             stylesheets=[style_sheet("empty-plot")],
         )
-        self._image = ColumnDataSource(NO_IMAGE)
-        self._points = ColumnDataSource({"x": [], "y": [], "color": []})
+        self._image = no_marks(*IMAGE)
+        self._points = no_marks("x", "y", "color")
         self.figure.image_rgba(source=self._image, name="image")
         self._renderer = self.figure.scatter(
             fill_color="color",
@@ -246,7 +251,7 @@ class GraphPlot:
             source=self._points,
             name="points",
         )
-        self._names = ColumnDataSource({"x": [], "y": [], "name": []})
+        self._names = no_marks("x", "y", "name")
         self.figure.text(
             text="name", source=self._names, name="names", anchor="center", **BOX, **GLYPH_TEXT
         )
@@ -278,11 +283,10 @@ class GraphPlot:
             glyph.fill_alpha = scene.opacity
             self._renderer.nonselection_glyph.fill_alpha = FADED * scene.opacity
         if layers.positions is not None:  # the edges that are drawn belong to other points
-            self._image.data = NO_IMAGE
+            set_marks(self._image)
         if layers.image is not None:
             x0, x1, y0, y1, *_ = scene.viewport
-            place = {"x": [x0], "y": [y0], "dw": [x1 - x0], "dh": [y1 - y0]}
-            self._image.data = {"image": [layers.image], **place}
+            set_marks(self._image, [(layers.image, x0, y0, x1 - x0, y1 - y0)])
             past = {EMPTY} if scene.colors is None else {EMPTY, UNCOLORED}
             self.figure.css_classes = [c for c in self.figure.css_classes if c not in past]
         if layers.positions is not None:
@@ -291,5 +295,4 @@ class GraphPlot:
         elif layers.colors is not None:
             self._points.data["color"] = layers.colors
         if layers.names is not None:
-            x, y, names = zip(*layers.names, strict=True) if layers.names else ((), (), ())
-            self._names.data = {"x": x, "y": y, "name": names}
+            set_marks(self._names, layers.names)

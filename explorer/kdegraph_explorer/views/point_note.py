@@ -1,8 +1,9 @@
 """Show words and a picture beside the point under the mouse."""
 
-from bokeh.models import ColumnDataSource, Label, PlainText
+from bokeh.models import Label, PlainText
 
 from ..drawing.figures import TEXT
+from ..drawing.marks import no_marks, set_marks
 from ..drawing.segments import packed_image
 
 THUMBNAIL = 64  # pixels of the longer side of the picture of a point, at most
@@ -15,7 +16,7 @@ BOX = {  # around words on points
     "padding": MARGIN,
     "border_radius": 4,
 }
-NO_IMAGE: dict = {name: [] for name in ("image", "x", "y", "dw", "dh")}
+IMAGE = ("image", "x", "y", "dw", "dh")  # columns of a source
 
 
 class PointNote:
@@ -29,7 +30,7 @@ class PointNote:
         self._label = Label(x=0, y=0, text=PlainText(text=""), visible=False, name="note")
         self._label.update(**TEXT, **BOX)
         figure.add_layout(self._label)
-        self._picture = ColumnDataSource(NO_IMAGE)
+        self._picture = no_marks(*IMAGE)
         self._glyph = figure.image_rgba(
             dw_units="screen",
             dh_units="screen",
@@ -42,7 +43,7 @@ class PointNote:
         """Hide the box."""
         if self._label.visible:
             self._label.visible = False
-            self._picture.data = NO_IMAGE
+            set_marks(self._picture)
 
     def show(self, place, words, picture):
         """Show words beside a place, and between them a (height, width, 3) picture, or None."""
@@ -70,18 +71,14 @@ class PointNote:
             },
         )
         if picture is None:
-            self._picture.data = NO_IMAGE
+            set_marks(self._picture)
             return
         across, up = self._frame.pixel
         away = DISTANCE + MARGIN
         self._glyph.anchor = f"{'top' if below else 'bottom'}_{'right' if left else 'left'}"
-        self._picture.data = {
-            "image": [packed_image(picture)],
-            "x": [place[0] + (-away if left else away) * across],
-            "y": [place[1] + (-away if below else away) * up],
-            "dw": [width],
-            "dh": [height],
-        }
+        x = place[0] + (-away if left else away) * across
+        y = place[1] + (-away if below else away) * up
+        set_marks(self._picture, [(packed_image(picture), x, y, width, height)])
 
 
 def thumbnail_size(picture):

@@ -13,7 +13,7 @@ from . import describe
 from .base import Description, View, beside, caption_of, figure_pane
 from .markup import styled_text
 from .picture import PictureView, SegmentedPicture
-from .plots import PLOTTED, LinkedPlots, graph_and_clusters
+from .plots import PLOTTED, LinkedPlots
 from .widgets import button, row
 
 SCALE_WORDS = (  # title and sentence, for points and for photographs
@@ -42,14 +42,9 @@ class RibbonView(View):
         self._job = session.latest(
             find_bands, deliver=self._take, fail=self._fail, report=self._report
         )
-        self._plots = LinkedPlots(
-            session,
-            {"ribbon": "Scales: points and edges"},
-            lambda key: graph_and_clusters(self.state, "kde"),
-            colored=True,
-        )
+        self._plots = LinkedPlots(session, {"kde": "Scales: points and edges"}, colored=True)
         self.frame = self._plots.frame
-        self.picture = SegmentedPicture(self.state, Frame(lambda: None), "Scales: segmentation")
+        self.picture = SegmentedPicture(self.state, Frame(), "Scales: segmentation")
         self.plot = RibbonPlot()
         for figure in (self.plot.figure, self.plot.gaps):
             for gesture in (Tap, Pan):
@@ -85,7 +80,7 @@ class RibbonView(View):
             describe=self.describe_bands,
         )
         self._panes = [
-            figure_pane(self._plots["ribbon"].figure, "scales-points"),
+            figure_pane(self._plots["kde"].figure, "scales-points"),
             figure_pane(self.picture.figure, "scales-picture"),
         ]
         self._points = self.card(METHODS["kde"], "", *self._panes, describe=self._describe)

@@ -11,7 +11,8 @@ from panel.custom import JSComponent
 from ..assets import script_of_elements, style_sheet
 from ..pictures import picture_address, pixels_of
 from ..point_columns import cell, columns_of, values_of
-from .base import View, beside, card
+from ..results import rows_of
+from .base import View, beside
 from .color import NamedClusters
 
 PAGE = 100  # rows that the browser gets at once
@@ -50,8 +51,7 @@ class RowTable:
     @classmethod
     def of(cls, dataset, clusters, words=None):
         """Make the table of the points of a dataset; `words` are those for clusters, in order."""
-        rows = np.arange(dataset.n_points) if dataset.rows is None else dataset.rows
-        columns = [Column("Row", "number", rows.astype(np.float64))]
+        columns = [Column("Row", "number", rows_of(dataset).astype(np.float64))]
         if clusters is not None:
             words = words or {c: f"{c + 1}" for c in np.unique(clusters).tolist()}
             is_text = not all(word.isdigit() for word in words.values())
@@ -98,22 +98,22 @@ class RowTable:
         return [list(map(cell, values)) for values in zip(*columns, strict=True)]
 
     def summary(self, selection):
-        """Summarize the clusters: names of columns, and a row for each cluster.
+        """Summarize the clusters: names of columns, and cells by cluster.
 
-        It has the number, the points, those selected, and the mean or the most frequent value of
-        the first columns.
+        They are the points, those selected, and the mean or the most frequent value of the first
+        columns.
         """
         known = self.columns[2:]  # after the row and the cluster
         chosen = [column for column in known if not column.recognized][:6]
         heads = [f"Mean {c.name}" if c.kind == "number" else f"Most {c.name}" for c in chosen]
         selected = np.bincount(self.clusters[selection], minlength=int(self.clusters.max()) + 1)
-        rows = []
+        cells = {}
         for cluster in self.words:
             members = self.clusters == cluster
             values = [_typical(column, column.values[members]) for column in chosen]
             counts = [f"{np.count_nonzero(members):,}", f"{selected[cluster]:,}"]
-            rows.append([f"{cluster + 1}", *counts, *values])
-        return ["Cluster", "Points", "Selected", *heads], rows
+            cells[cluster] = counts + values
+        return ["Cluster", "Points", "Selected", *heads], cells
 
 
 def _typical(column, values):
@@ -181,8 +181,8 @@ class RowsView(View):
         self._job = session.latest(self._find, deliver=self._show)
         self._made_of, self._table, self._found = (None,), None, np.empty(0, dtype=np.intp)
         self._body = beside(
-            card("Rows", "a click selects, with Shift or Ctrl another one", self.list),
-            card("Clusters", "usual values; a click names, merges, splits", self.summary),
+            self.card("Rows", "a click selects, with Shift or Ctrl another one", self.list),
+            self.card("Clusters", "usual values; a click names, merges, splits", self.summary),
             widths=[5, 3],
             min_height=240,
         )
@@ -227,22 +227,20 @@ class RowsView(View):
             {"point": int(point), "picture": picture, "cells": texts, "selected": bool(chosen)}
             for point, picture, texts, chosen in zip(shown, pictures, cells, selected, strict=True)
         ]
-        clusters = [] if summary is None else [number for number, *_ in summary[1]]
         self.list.param.update(
             names=table.names,
             numeric=[column.kind == "number" for column in table.columns][: len(table.names)],
             choices=[
                 ["all", "All rows"],
                 ["selected", "Selected rows"],
-                *([number, self.state.cluster_name(int(number) - 1)] for number in clusters),
+                *([f"{c + 1}", self.state.cluster_name(c)] for c in table.words or ()),
             ],
             found=len(found),
             selected=len(selection),
             page=page,
         )
         if summary is not None:
-            heads, rows = summary
-            self.summary.update(heads, {int(number) - 1: rest for number, *rest in rows})
+            self.summary.update(*summary)
 
     def _select(self, message):
         before, n_points = self.state.selection, self.state.shown.n_points

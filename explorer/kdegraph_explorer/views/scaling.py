@@ -8,13 +8,21 @@ import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 
-from ..algorithm.timing import FULL_TIMED_UP_TO, RECORDED, TIMED_SIZES, WHERE, Series, measure
+from ..algorithm.timing import (
+    FULL_TIMED_UP_TO,
+    RECORDED,
+    STAGES,
+    TIMED_SIZES,
+    WHERE,
+    Series,
+    measure,
+)
 from ..assets import style_sheet
 from ..drawing.elements import LiveElement
 from ..drawing.palette import MARKERS, METHOD
 from ..results import ALL_METHODS
 from . import describe
-from .base import View, beside, card
+from .base import View, beside
 from .markup import Markup, html_table, styled_text
 from .scores import colored, number, table_pane
 from .widgets import ONE_LINE, button, filling_column
@@ -93,7 +101,9 @@ class ScalingView(View):
             describe=self.describe_timings,
         )
         limit = f"{FULL_TIMED_UP_TO:,} points"
-        table = card("Table", f"seconds by stage; the full graph stops at {limit}", self._table)
+        table = self.card(
+            "Table", f"seconds by stage; the full graph stops at {limit}", self._table
+        )
         return filling_column(
             controls,
             beside(plot, table, widths=[5, 4], least=[0, 372], min_height=240),
@@ -177,7 +187,7 @@ class ScalingView(View):
             "used, on more and more points like those on the screen.</p>"
         ).format(WHERE)
         self._table.content = hint * (not self.measured) + html_table(
-            ("", "points", "edges", "graph", "eigenvalues", "clusters"), rows
+            ("", "points", "edges", *STAGES), rows
         )
 
 

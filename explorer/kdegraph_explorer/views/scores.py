@@ -5,7 +5,7 @@ from kdegraph.votes import SURE
 
 from ..drawing.palette import MARKERS, METHOD
 from ..results import METHODS
-from .base import View, card, number
+from .base import View, number
 from .markup import Markup, html_table, styled_text
 
 CONDUCTANCE = "Largest conductance"
@@ -99,7 +99,9 @@ class ScoresView(View):
     def __init__(self, session):
         super().__init__(session)
         self._table = table_pane("kg-scores", "kg-scroll")
-        self._body = card("Scores", "both graphs; hover over a row for its meaning", self._table)
+        self._body = self.card(
+            "Scores", "both graphs; hover over a row for its meaning", self._table
+        )
         self.keep_up(self._update, "result", "shown", "judgements")
 
     def rows(self):

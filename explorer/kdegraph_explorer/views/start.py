@@ -4,18 +4,19 @@ import math
 from functools import partial
 
 import numpy as np
-from bokeh.models import ColumnDataSource, Range1d
+from bokeh.models import Range1d
 
 from ..algorithm.proof import edge_weights, proof
 from ..assets import style_sheet
 from ..drawing.eigenvalue_plot import EigenvaluePlot, round_up
 from ..drawing.figures import plain_figure
+from ..drawing.marks import no_marks
 from ..drawing.palette import METHOD
 from ..results import FULL_UP_TO, too_many
 from .base import Description, View, beside, caption_of, figure_pane, low_row
 from .describe import WAITING, clusters, spectra
 from .markup import Markup, Text, styled_text
-from .plots import PLOTTED, LinkedPlots, graph_and_clusters
+from .plots import PLOTTED, LinkedPlots
 from .widgets import button, filling_column, row
 
 PANELS = {"kde": "Sampled graph", "knn": "k-NN graph", "full": "Full graph"}
@@ -39,14 +40,13 @@ class StartView(View):
         self._plots = LinkedPlots(
             session,
             {method: f"Start: {name}" for method, name in PANELS.items()},
-            partial(graph_and_clusters, self.state),
         )
         for method, figure in self._plots.figures.items():
             # Only the first page has pictures, which `static/first-plots.css` defines.
             figure.styles = {"--kg-picture": f"var(--kg-start-{method})"}
         self.frame = self._plots.frame
         self._spectra = EigenvaluePlot("Start: eigenvalues", ("kde", "full"))
-        self._edges = ColumnDataSource({"length": [], "pairs": []})
+        self._edges = no_marks("length", "pairs")
         self._why = weight_plot(self._edges)
         self.headline = styled_text("headline", css_classes=["kg-headline"], margin=(6, 12))
         self._verdicts = {

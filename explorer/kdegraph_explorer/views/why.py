@@ -12,7 +12,8 @@ from ..drawing.palette import MARK, cluster_colors, in_hex
 from ..patches.bokeh import counted_once
 from ..pictures import picture_address
 from ..point_columns import cell, shortened
-from .base import Description, View, beside, caption_of, card, figure_pane
+from ..results import rows_of
+from .base import Description, View, beside, caption_of, figure_pane
 from .describe import counted
 from .markup import Markup, each, html_table, image, styled_text
 from .scores import table_pane
@@ -93,8 +94,8 @@ class WhyView(View):
             "sentences", each(Markup("<p>{}</p>"), EXPLANATION), margin=(0, 12)
         )
         self._side = filling_column(
-            card("Rows", "typical and doubtful ones", self._table),
-            card("How to read this", "", explanation, sizing_mode="stretch_width"),
+            self.card("Rows", "typical and doubtful ones", self._table),
+            self.card("How to read this", "", explanation, sizing_mode="stretch_width"),
             stylesheets=[style_sheet("grows-where-narrow"), style_sheet("shrinks")],
         )
         return filling_column(
@@ -208,12 +209,11 @@ class WhyView(View):
     def _rows(self, dataset, pictures):
         """Return the tables of typical and doubtful rows."""
         found, columns = self._contrast.description, self._contrast.columns[:IN_TABLE]
-        parts = []
+        numbers, parts = rows_of(dataset), []
         for words, points in (("Typical row", found.typical), ("Doubtful row", found.doubtful)):
             rows = [
                 (
-                    image(pictures[int(point)])
-                    + f"{point if dataset.rows is None else dataset.rows[point]:,}",
+                    image(pictures[int(point)]) + f"{numbers[point]:,}",
                     [shortened(cell(column.values[point])) for column in columns],
                     "",
                 )

@@ -14,7 +14,7 @@ from ..patches.panel import at_once
 from ..uploads import IncomingFile
 from .columns import ColumnTable
 from .later import Later
-from .markup import AsWritten, Markup, styled_text
+from .markup import Markup, styled_text
 
 # By default icons are black in the dark theme, too.
 SEEN_ICONS = {"& .MuiIconButton-root": {"color": "text.secondary"}}
@@ -147,8 +147,23 @@ def link(widget, attribute, parameterized, name):
     return widget
 
 
-class Select(AsWritten, pmui.Select):
-    """Offer a choice of one option; of many, one is found by typing a part of it."""
+class Select(pmui.Select):
+    """Offer a choice of one option; of many, one is found by typing a part of it.
+
+    The options are shown as they are written: panel-material-ui would make an icon of what is
+    between ":material/" and the next colon.
+    """
+
+    @property
+    def labels(self):
+        """Return the text of each option."""
+        unlike_icons = ":\N{WORD JOINER}material/"
+        return [label.replace(":material/", unlike_icons) for label in super().labels]
+
+    @property
+    def unicode_values(self):
+        """Return the text of each option, if the options are a list."""
+        return self.labels
 
     @param.depends("options", watch=True, on_init=True)
     def _search_many(self):
