@@ -114,6 +114,8 @@ def test_conductances_are_drawn_of_every_cluster():
     drawn, window = draw_conductances({"kde": np.array([1.6e-8, 0.0])})
     assert window[3] > 0.005
     assert drawn.Labels.I.dimension_values(2).tolist() == ["≈ 0", "0"]
+    nothing, _ = draw_conductances({})
+    assert len(nothing.Rectangles.I) == len(nothing.Labels.I) == 0
     glyphs = list(hv.render(drawn.Labels.I, backend="bokeh").select({"type": GlyphText}))
     assert glyphs
     assert all(glyph.text_font == value("Roboto, system-ui, sans-serif") for glyph in glyphs)

@@ -182,7 +182,7 @@ def draw_conductances(conductances, marks=()):
     marks = dict(enumerate(marks, 1))
     ticks = [(i, marks.get(i, f"{i}")) for i in range(1, n_clusters + 1) if i == 1 or i % step == 0]
     drawn = hv.Rectangles(bars, vdims=["color"]).opts(color="color", line_color=None, xticks=ticks)
-    top = max(0.01, *[bar[3] for bar in bars])  # nearly perfect clusters have low bars
+    top = max([0.01, *(bar[3] for bar in bars)])  # nearly perfect clusters have low bars
     numbers = [((bar[0] + bar[2]) / 2, bar[3] + 0.04 * top, _in_short(bar[3])) for bar in bars]
     widest = max((len(words) for *_, words in numbers), default=0)
     shown = 2 * n_clusters * widest <= MAX_CHARACTERS
