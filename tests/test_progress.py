@@ -25,7 +25,7 @@ def tiled():
 def decision(**how):
     """The clusters of all points by scales that some of them have decided about."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kdegraph.stability.MAX_COMPARED", 300)
+        patch.setattr("kdegraph.decision.MAX_COMPARED", 300)
         return decide(X[:500], Settings("auto", {}, {}), 0, **how)
 
 

@@ -34,7 +34,6 @@ from kdegraph.sampling.choice import draws_from_lists
 from kdegraph.sampling.rounds import LOCAL_ROUNDS
 from kdegraph.spectral.spectrum import spectrum_bytes
 from kdegraph.stability import (
-    MAX_COMPARED,
     N_REPLICATES,
     Replicates,
     affordable_replicates,
@@ -49,6 +48,9 @@ from kdegraph.validation import check_choice, check_positive
 from kdegraph.votes import Vote, vote
 
 __all__ = ["Decision", "Settings", "decide", "seed_of"]
+
+# Points for which scales are compared; a random sample stands for more.
+MAX_COMPARED = 4_000
 
 
 class Settings(NamedTuple):

@@ -20,8 +20,6 @@ SCALES = (
     *(Scale("moderate", perplexity) for perplexity in (None, 10.0, 20.0, 40.0)),
     Scale("auto"),
 )
-# Points for which scales are compared; a random sample stands for more.
-MAX_COMPARED = 4_000
 N_REPLICATES = 4  # at each scale
 # In more dimensions spectra have no clear gap: graphs are clustered by two embeddings each, and
 # clusters are counted in layouts, too.

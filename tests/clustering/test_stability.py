@@ -96,7 +96,7 @@ def test_a_pile_of_identical_points_is_a_cluster(sizes, automatic):
 
 @pytest.mark.parametrize("n_compared", [4000, 300])
 def test_identical_points_have_one_label(n_compared, monkeypatch):
-    monkeypatch.setattr("kdegraph.stability.MAX_COMPARED", n_compared)
+    monkeypatch.setattr("kdegraph.decision.MAX_COMPARED", n_compared)
     X = np.random.default_rng(0).integers(0, 6, (600, 2)).astype(float)
     labels = KDESpectralClustering(7, random_state=0).fit(X).labels_
     places, group = np.unique(X, axis=0, return_inverse=True)
@@ -391,7 +391,7 @@ def test_there_is_no_noise_where_there_is_one_graph(kind):
 
 
 def test_a_sample_of_many_points_decides_about_the_scale(monkeypatch):
-    monkeypatch.setattr("kdegraph.stability.MAX_COMPARED", 500)
+    monkeypatch.setattr("kdegraph.decision.MAX_COMPARED", 500)
     data = datasets.make("moons", n=2_000, seed=0)
     model = KDESpectralClustering(2, random_state=0).fit(data.X)
     assert model.graph_.adjacency.shape == (2_000, 2_000)
