@@ -51,14 +51,6 @@ def table(**columns):
         ("Row names", [61617, 61618, 67560], "id"),
         ("Unnamed: 0", [4, 5, 6], "index"),
         ("Unnamed: 0", [4, 5, 7], ""),
-        (
-            "Unnamed: 0",
-            np.sort(RNG.choice(10_000, 20, replace=False)),
-            "index",
-        ),  # of rows that were chosen
-        ("Unnamed: 0", np.sort(RNG.choice(10_000, 19, replace=False)), ""),
-        ("Unnamed: 0", RNG.choice(10_000, 20, replace=False), ""),
-        ("anything", np.sort(RNG.choice(10_000, 20, replace=False)), ""),
         ("year", [2007, 2008, 2008], "date"),
         ("year", [1, 2, 3], ""),
         ("anything", [2007, 2008, 2008], ""),

@@ -180,8 +180,7 @@ def _recognize(name, values):
     - "missing": more than half of the cells are missing, and the column is none of the following.
     - "date": the name is year and the values are years, or the values are dates such as 20240131,
       or the name contains time, date or the like and the values count seconds since 1970.
-    - "index": the column has no name of its own and counts the rows, or 20 or more rows in
-      ascending order, some of which have gone.
+    - "index": the column has no name of its own and counts the rows.
     - "id": the values are whole numbers and the name is id, user_id, userId or the like, or that of
       a postal code or a telephone number; or they all differ and the name is index, row or
       rownames; or 20 or more differ and are at least half of the whole numbers in their range.
@@ -203,17 +202,12 @@ def _meaning(name, values, present):
         return "date"
     if not (np.isfinite(present).all() and (present == np.round(present)).all()):
         return ""
-    if name.startswith(("column ", "Unnamed", "__index_level_")) and _numbers_rows(values):
+    unnamed = name.startswith(("column ", "Unnamed", "__index_level_"))
+    if unnamed and np.array_equal(values, values[0] + np.arange(len(values))):
         return "index"
     if _are_days_or_years(name.strip(), present):
         return "date"
     return "id" if _is_identifier(name.strip(), present) else ""
-
-
-def _numbers_rows(values):
-    """Return whether whole numbers are those of consecutive rows, or of 20 or more in order."""
-    steps = np.diff(values)
-    return bool((steps == 1).all() or (len(values) >= 20 and (steps >= 1).all()))
 
 
 def _is_identifier(name, values):
