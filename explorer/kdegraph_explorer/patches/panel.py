@@ -94,10 +94,10 @@ def growing(viewable):
             stack.enter_context(_held(document))
         with counted_once(model for model, _ in viewable._models.values()):
             yield
-        for document in documents:
-            if document.session_context is None:
-                for root in document.roots:
-                    prepare_for_notebook(root)
+            for document in documents:
+                if document.session_context is None:
+                    for root in document.roots:
+                        prepare_for_notebook(root)
 
 
 @contextmanager
