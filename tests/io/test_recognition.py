@@ -23,6 +23,7 @@ def table(**columns):
     ("name", "values", "expected"),
     [
         ("id", [7, 9, 7], "id"),
+        ("Identifier", [5, 900, 31], "id"),
         ("user_id", [5, 900, 31], "id"),
         ("userId", [5, 900, 31], "id"),
         ("GUID", [5, 900, 31], "id"),

@@ -211,7 +211,7 @@ def _meaning(name, values, present):
 
 
 def _is_identifier(name, values):
-    if re.fullmatch(r"(?i:id|ids|uid|uuid|guid|.*[\W_]ids?)|.*[a-z](?:Id|ID)s?", name):
+    if re.fullmatch(r"(?i:id|ids|identifiers?|uid|uuid|guid|.*[\W_]ids?)|.*[a-z](?:Id|ID)s?", name):
         return True
     if re.fullmatch(_NAMES, name) and values.max() > 999:
         return True
