@@ -124,7 +124,7 @@ def test_columns_and_label_are_chosen(run, tmp_path):
     (tmp_path / "t.csv").write_text("\n".join(["noise,x,kind,other,z", *rows]))
     result = run("cluster", "t.csv", "-k", 2, "--columns", "x", "--label", "kind", "-o", "l.csv")
     assert result.exit_code == 0, result.output
-    assert "100 points, 1 columns" in result.stdout
+    assert "100 points, 1 column" in result.stdout
     assert "1.000 (adjusted Rand index with column 'kind')" in result.stdout
     assert same_partition(column(tmp_path / "l.csv", "cluster"), group)
     options = ["--columns", "x,1", "--columns", "noise", "--label", "none"]
@@ -141,7 +141,7 @@ def test_rows_that_are_left_out_have_the_label_minus_one(run, tmp_path):
     assert_refused(run("cluster", "t.csv", "-k", 2), f"{place} is missing", "--dropna")
     result = run("cluster", "t.csv", "-k", 2, "--dropna", "-o", "l.csv")
     assert result.exit_code == 0, result.output
-    assert "39 points, 1 columns, 1 rows left out" in result.stdout
+    assert "39 points, 1 column, 1 row left out" in result.stdout
     assert "not used     'b' (always the same)" in result.stdout
     labels = column(tmp_path / "l.csv", "cluster")
     assert len(labels) == 40

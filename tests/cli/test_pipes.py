@@ -44,7 +44,7 @@ def test_from_standard_input_to_standard_output(run, people):
     assert written[0] == [*given[0], "cluster"]
     assert [row[:-1] for row in written[1:]] == given[1:]
     assert same_partition([row[-1] for row in written[1:]], [row[2] for row in given[1:]])
-    assert result.stderr.startswith("data         -: 40 points, 1 columns")
+    assert result.stderr.startswith("data         -: 40 points, 1 column\n")
     assert "written" not in result.stderr
     quiet = run(*command, "-q", input=people.read_bytes())
     assert (quiet.stdout, quiet.stderr) == (result.stdout, "")
@@ -124,7 +124,7 @@ def test_columns_that_are_no_features_are_told(run, tmp_path):
     rows = [f"{i % 2 * 9 + rng.normal()},{i % 2},{7 * i % 150},a{i % 3},{i}" for i in range(200)]
     (tmp_path / "t.csv").write_text("\n".join(["x,species,Target,kind,who", *rows]))
     result = run("cluster", "t.csv", "-k", 2)
-    assert "200 points, 1 columns" in result.stdout
+    assert "200 points, 1 column\n" in result.stdout
     told = "not used     'Target' (named like a label), 'kind' (text), 'who' (an identifier); "
     assert told + "named with --columns they are used, text with --categories\n" in result.stdout
     told = "1.000 (adjusted Rand index with column 'species'), which is not a feature"

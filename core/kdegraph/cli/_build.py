@@ -101,11 +101,17 @@ def _build_knn(data, options, progress):
     return Built(adjacency, adjacency, words, stages.timings)
 
 
+def counted(n, noun):
+    """Return a number with its noun, in the singular or the plural."""
+    return f"{n:,} {noun}{'s' * (n != 1)}"
+
+
 def lines_on_data(file, found, left_out=""):
     """Return the first lines of a report: pairs of a title and a text."""
     n_points, n_columns = found.data.X.shape
-    columns = f"{n_columns} {'columns' if found.scaled is found.data else 'standardized columns'}"
-    lines = [("data", f"{file}: {n_points:,} points, {columns}{left_out}")]
+    column = "column" if found.scaled is found.data else "standardized column"
+    size = f"{counted(n_points, 'point')}, {counted(n_columns, column)}"
+    lines = [("data", f"{file}: {size}{left_out}")]
     return lines + ([("not used", found.unused)] if found.unused else [])
 
 

@@ -123,10 +123,11 @@ def _cluster_by_tiles(file, clusters, output, store, workers, given, quiet):
         if path is not None:
             _output.write_columns(path, {"label": labels})
     (n_points, n_columns), words = graph.points.shape, _build.describe_kernel(graph)
+    size = f"{_build.counted(n_points, 'point')}, {_build.counted(n_columns, 'column')}"
     words = f"{words}{graph.n_rounds} rounds"
     title, text = _build.line_on_graph(words, graph.n_edges, n_points)
     lines = [
-        ("data", f"{file}: {n_points:,} points, {n_columns} columns"),
+        ("data", f"{file}: {size}"),
         (title, f"{text}, {graph.n_blocks} tiles"),
         *_lines_on_clusters(result, labels, _how(clusters)),
     ]
@@ -153,7 +154,9 @@ def _cluster_in_memory(file, clusters, path, given, quiet):
         _build.print_warnings(built, found, options, wanted)
     n_left_out = 0 if found.table is None else found.table.n_rows - data.n_points
     lines = [
-        *_build.lines_on_data(file, found, f", {n_left_out:,} rows left out" if n_left_out else ""),
+        *_build.lines_on_data(
+            file, found, f", {_build.counted(n_left_out, 'row')} left out" if n_left_out else ""
+        ),
         _build.line_on_graph(built.words, built.adjacency.nnz // 2, data.n_points),
         *_lines_on_clusters(result, result.labels, _how(clusters, decision)),
         *_lines_on_vote(decision, options.noise),
@@ -248,7 +251,7 @@ def _lines_on_vote(decision, noise):
 
     sure = SURE if noise is None else noise
     doubtful = int((decision.vote.probabilities < sure).sum())
-    text = f"{_numbers(decision.vote.stability)}; {doubtful:,} doubtful points"
+    text = f"{_numbers(decision.vote.stability)}; {_build.counted(doubtful, 'doubtful point')}"
     label = "" if noise is None else "; their label is -1"
     text += f" (in fewer than {sure:.0%} of the graphs in their cluster{label})"
     return [("stability", text)]
@@ -268,7 +271,7 @@ def _lines_on_clusters(result, labels, how):
         ("eigenvalues", eigenvalues),
     ]
     if n_isolated := len(result.isolated):
-        text = f"{n_isolated:,} points without an edge, labeled like their nearest neighbors"
+        text = f"{_build.counted(n_isolated, 'point')} without an edge, labeled by near neighbors"
         lines.append(("isolated", f"{text}; a larger sigma connects them"))
     return lines
 
