@@ -28,6 +28,7 @@ def test_choices_change_what_depends_on_them_and_are_kept(explorer, first_view, 
     page, other = explorer(), first_view.page.url
     assert page.page.url.endswith("?source=generators")
     check_both_graphs(page)
+    check_a_view_is_built_while_the_mouse_rests_on_its_button(page)
     check_keys_of_controls(page)
     check_back_and_forward(page)
     check_rounds_and_undo(page)
@@ -49,6 +50,16 @@ def check_both_graphs(page):
         page.until(
             lambda graph=graph: len(set(page.colors(graph))) == 2, f"the {graph} has two colors"
         )
+
+
+def check_a_view_is_built_while_the_mouse_rests_on_its_button(page):
+    button = page.page.locator(".kg-tabs button", has_text="Rounds")
+    button.hover()
+    page.page.wait_for_function("() => look.figure('Rounds: degrees')")
+    page.settle()
+    assert button.get_attribute("aria-pressed") == "false"
+    page.open_view("Rounds")
+    page.open_view("Graphs")
 
 
 def check_keys_of_controls(page):

@@ -31,6 +31,26 @@ def test_every_view_has_a_key_and_a_place_and_a_button_to_reset_what_can_be_move
     assert {view.area for view in VIEWS} == {"top", "bottom"}
 
 
+def test_a_view_that_the_mouse_rests_on_is_built_hidden_and_is_up_to_date_when_it_opens(explore):
+    explorer = explore(TWO_PAIRS, sigma=1.0, n_clusters=2)
+    made, browser = explorer.layout.views.made, explorer.layout.toolbar.browser
+    first, before = explorer.session.state.view, set(made)
+    browser._handle_msg({"expected": "No such view"})
+    assert set(made) == before
+    browser._handle_msg({"expected": "Embedding"})
+    assert set(made) == before | {"spectral"}
+    assert explorer.session.state.view == first
+    card = made["spectral"].__panel__()
+    (place,) = (part for part in explorer.layout.main if card in part.select())
+    assert not place.visible
+    put(explorer, n_clusters=1)
+    put(explorer, view="spectral")
+    assert place.visible
+    assert card in place.select()
+    colors = source(made["spectral"].figures()[0], "points").data["color"]
+    assert len(set(colors)) == 1
+
+
 def test_points_are_colored_by_cluster_edges_can_be_hidden_and_the_status_says_what_goes_on(
     explore,
 ):

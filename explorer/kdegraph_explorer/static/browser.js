@@ -145,15 +145,27 @@ export function render({model, el, view}) {
     place.dataset.opening = label
     place.classList.toggle("kg-opening", label !== "")
   }
+  // The button of a view that is not shown, if an event is about one of this explorer.
+  const button_of_view = event => {
+    const path = event.composedPath().filter(node => node instanceof Element)
+    const inside = path.some(node => node.matches(".kg-tabs"))
+    const own = path.find(node => node.matches(".kg-main")) === views()
+    return inside && own ? path.find(node => node.matches("button[aria-pressed=false]")) : undefined
+  }
   // A view that is opened is announced before the session has heard of it, which may be busy.
   const announce = event => {
-    const path = event.composedPath().filter(node => node instanceof Element)
-    const chosen = path.find(node => node.matches("button[aria-pressed=false]"))
-    const place = path.find(node => node.matches(".kg-main"))
-    if (chosen && path.some(node => node.matches(".kg-tabs")) && place === views())
-      say_what_opens(place, chosen.textContent)
+    const button = button_of_view(event)
+    if (button) say_what_opens(views(), button.textContent)
   }
   document.addEventListener("click", announce, true)
+  // A view that the mouse rests on is built meanwhile, as it may be opened next.
+  let resting_on = null
+  const expect = event => {
+    clearTimeout(resting_on)
+    const button = event.pointerType === "mouse" ? button_of_view(event) : undefined
+    if (button) resting_on = setTimeout(() => model.send_msg({expected: button.textContent}), 60)
+  }
+  document.addEventListener("pointermove", expect, true)
   model.on(["opening", "view"], () => say_what_opens(views(), model.opening))
 
   keep_up(model, "outdated", () => views()?.classList.toggle("kg-outdated", model.outdated))
@@ -217,10 +229,11 @@ export function render({model, el, view}) {
     media.removeEventListener("change", tell)
     document.removeEventListener("keydown", press)
     document.removeEventListener("click", announce, true)
+    document.removeEventListener("pointermove", expect, true)
     document.removeEventListener("pointerdown", let_swipes_scroll, true)
     window.removeEventListener("popstate", come_back)
     changes.disconnect()
-    later.concat(resting).forEach(clearTimeout)
+    later.concat(resting, resting_on).forEach(clearTimeout)
   })
   return live
 }

@@ -16,7 +16,8 @@ class Browser(JSComponent):
 
     `act` is called with the name of an action when one of its keys was pressed. `on_return(step,
     query)` is called when the user has gone back or forward in the browser's history: with the
-    `step` of the entry, or None if it is one of another visit.
+    `step` of the entry, or None if it is one of another visit. `on_expected(label)` is called when
+    the mouse rests on the button of a large view.
     """
 
     view = param.String(doc="Which of the large views is shown.")
@@ -46,6 +47,7 @@ class Browser(JSComponent):
     def __init__(self, act, **params):
         self._act = act
         self.on_return = lambda step, query: None
+        self.on_expected = lambda label: None
         super().__init__(stylesheets=[style_sheet("unseen")], **params)
         self.param.watch(lambda event: self.param.update(answered=event.new), "asked")
 
@@ -59,6 +61,8 @@ class Browser(JSComponent):
         elif "query" in message:
             step = message["step"]
             self.on_return(None if step is None else int(step), str(message["query"]))
+        elif "expected" in message:
+            self.on_expected(str(message["expected"]))
         else:
             self.param.update(dark=bool(message["dark"]), narrow=bool(message["narrow"]))
 

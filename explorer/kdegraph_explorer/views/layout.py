@@ -63,6 +63,7 @@ class Layout:
         ]
         actions = actions_of(session.state, self.views, self._focus)
         self.toolbar = Toolbar(session, actions, own_address=own_address)
+        self.toolbar.browser.on_expected = self._expect
         # Each place gets its view when that is first shown, as the browser takes long to build
         # a view.
         self._top = {
@@ -131,7 +132,8 @@ class Layout:
         for key, other in self._top.items():
             other.visible = key == shown.key
         self._bottom.visible = not shown.alone
-        ready = len(place) or first  # the first view is a part of the page
+        # The first view is a part of the page.
+        ready = first or (len(place) and (shown.alone or len(self._bottom)))
         # The label comes before the view, as the browser reads both when the view changes.
         self.toolbar.browser.param.update(opening="" if ready else shown.label, view=shown.key)
         if ready:
@@ -144,17 +146,26 @@ class Layout:
     def _fill(self, place, kind):
         if kind.key != self._session.state.view:
             return  # another view has been chosen meanwhile
-        view = self.views[kind.key]
-        if len(place):
-            view.appear()
-            return
         with growing(place):
-            # First, so that the windows of its plots fit when the browser builds them.
-            view.appear()
-            put(place, [view], self._session)
+            self._build(kind.key)
             if not (kind.alone or len(self._bottom)):
                 self._fill_bottom()
             self.toolbar.browser.opening = ""
+
+    def _build(self, key):
+        """Update a large view, and put it into its place unless it is there."""
+        view, place = self.views[key], self._top[key]
+        with growing(place):
+            # First, so that the windows of its plots fit when the browser builds them.
+            view.appear()
+            if not len(place):
+                put(place, [view], self._session)
+
+    def _expect(self, label):
+        """Build the view that the mouse rests on, hidden, as it may be opened next."""
+        key = self.tabs.options.get(label)
+        if key is not None and not len(self._top[key]):
+            self._build(key)
 
     def _fill_bottom(self):
         """Put the views of the lower row into it."""
