@@ -64,8 +64,8 @@ class Layout:
         actions = actions_of(session.state, self.views, self._focus)
         self.toolbar = Toolbar(session, actions, own_address=own_address)
         self.toolbar.browser.on_expected = self._expect
-        # Each place gets its view when that is first shown, as the browser takes long to build
-        # a view.
+        # Each place gets its view when that is first shown or likely to be, as the browser takes
+        # long to build a view.
         self._top = {
             view.key: filling_column(css_classes=["kg-view"], stylesheets=[style_sheet("shrinks")])
             for view in VIEWS
