@@ -124,7 +124,7 @@ def test_columns_and_label_are_chosen(run, tmp_path):
     (tmp_path / "t.csv").write_text("\n".join(["noise,x,kind,other,z", *rows]))
     result = run("cluster", "t.csv", "-k", 2, "--columns", "x", "--label", "kind", "-o", "l.csv")
     assert result.exit_code == 0, result.output
-    assert "100 points, 1 column" in result.stdout
+    assert "100 points, 1 column\n" in result.stdout
     assert "1.000 (adjusted Rand index with column 'kind')" in result.stdout
     assert same_partition(column(tmp_path / "l.csv", "cluster"), group)
     options = ["--columns", "x,1", "--columns", "noise", "--label", "none"]

@@ -9,11 +9,13 @@ import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest import mock
 
 import nbformat
 import panel as pn
 import panel_material_ui as pmui
 import pytest
+from bokeh.document.models import DocumentModelManager
 from bokeh.model import DataModel
 from bokeh.models import Column, ImportedStyleSheet, InlineStyleSheet, UIElement
 from bokeh.util.token import get_token_payload
@@ -155,7 +157,12 @@ def test_code_that_the_page_does_not_have_stays_with_its_component():
     assert widget.esm == "code"
 
 
-def test_no_place_of_an_explorer_in_a_notebook_asks_for_style_sheets():
+def test_no_place_of_an_explorer_in_a_notebook_asks_for_style_sheets(monkeypatch):
+    recompute = DocumentModelManager.recompute
+    count = mock.Mock()
+    monkeypatch.setattr(
+        DocumentModelManager, "recompute", lambda models: (count(), recompute(models))
+    )
     explorer = Explorer(datasets.make("moons", n=60, seed=0), **SMALL)
     places = [explorer.__panel__() for _ in "ab"]
     widgets = [live_model(place, explorer.session.mailbox.post) for place in places]
@@ -167,6 +174,7 @@ def test_no_place_of_an_explorer_in_a_notebook_asks_for_style_sheets():
         assert any("kg-explorer" in model.css_classes for model in models)
         sheets = [sheet for model in models for sheet in model.stylesheets]
         assert not [sheet.url for sheet in sheets if isinstance(sheet, ImportedStyleSheet)]
+    assert count.call_count < 50  # not once for each of some hundred style sheets
     explorer.close()
 
 

@@ -122,3 +122,13 @@ def test_a_page_begins_with_the_view_of_its_address(sessions):
         assert set(layout.views.made) == {begins_with, *below}
         session.open("points.csv")
         assert first_view(session, "") == ""
+
+
+def test_a_view_that_was_built_while_the_mouse_rested_on_its_button_gets_its_lower_row(sessions):
+    layout = Layout(session := sessions(start=False), True, "start")
+    layout.toolbar.browser._handle_msg({"expected": "Graphs"})
+    assert set(layout.views.made) == {"start", "points"}
+    session.state.view = "points"
+    session.mailbox.drain()
+    assert set(layout.views.made) == {"start", "points", "spectrum", "scores"}
+    assert layout.toolbar.browser.opening == ""

@@ -106,12 +106,16 @@ def counted(n, noun):
     return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
+def size_in_words(X, column="column"):
+    """Return how many points and columns an array has; `column` is what one of them is called."""
+    n_points, n_columns = X.shape
+    return f"{counted(n_points, 'point')}, {counted(n_columns, column)}"
+
+
 def lines_on_data(file, found, left_out=""):
     """Return the first lines of a report: pairs of a title and a text."""
-    n_points, n_columns = found.data.X.shape
     column = "column" if found.scaled is found.data else "standardized column"
-    size = f"{counted(n_points, 'point')}, {counted(n_columns, column)}"
-    lines = [("data", f"{file}: {size}{left_out}")]
+    lines = [("data", f"{file}: {size_in_words(found.data.X, column)}{left_out}")]
     return lines + ([("not used", found.unused)] if found.unused else [])
 
 

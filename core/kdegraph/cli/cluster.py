@@ -122,12 +122,10 @@ def _cluster_by_tiles(file, clusters, output, store, workers, given, quiet):
         labels = result.labels.compute()
         if path is not None:
             _output.write_columns(path, {"label": labels})
-    (n_points, n_columns), words = graph.points.shape, _build.describe_kernel(graph)
-    size = f"{_build.counted(n_points, 'point')}, {_build.counted(n_columns, 'column')}"
-    words = f"{words}{graph.n_rounds} rounds"
-    title, text = _build.line_on_graph(words, graph.n_edges, n_points)
+    words = f"{_build.describe_kernel(graph)}{graph.n_rounds} rounds"
+    title, text = _build.line_on_graph(words, graph.n_edges, len(graph.points))
     lines = [
-        ("data", f"{file}: {size}"),
+        ("data", f"{file}: {_build.size_in_words(graph.points)}"),
         (title, f"{text}, {graph.n_blocks} tiles"),
         *_lines_on_clusters(result, labels, _how(clusters)),
     ]
@@ -271,8 +269,10 @@ def _lines_on_clusters(result, labels, how):
         ("eigenvalues", eigenvalues),
     ]
     if n_isolated := len(result.isolated):
-        text = f"{_build.counted(n_isolated, 'point')} without an edge, labeled by near neighbors"
-        lines.append(("isolated", f"{text}; a larger sigma connects them"))
+        text = (
+            f"{_build.counted(n_isolated, 'point')} without an edge, labeled like the nearest one"
+        )
+        lines.append(("isolated", f"{text}; a larger sigma adds edges"))
     return lines
 
 

@@ -148,9 +148,10 @@ export function render({model, el, view}) {
   // The button of a view that is not shown, if an event is about one of this explorer.
   const button_of_view = event => {
     const path = event.composedPath().filter(node => node instanceof Element)
-    const inside = path.some(node => node.matches(".kg-tabs"))
-    const own = path.find(node => node.matches(".kg-main")) === views()
-    return inside && own ? path.find(node => node.matches("button[aria-pressed=false]")) : undefined
+    const button = path.find(node => node.matches("button[aria-pressed=false]"))
+    // All elements of the page are gone through last, as the mouse moves often.
+    const inside = button && path.some(node => node.matches(".kg-tabs"))
+    return inside && path.find(node => node.matches(".kg-main")) === views() ? button : undefined
   }
   // A view that is opened is announced before the session has heard of it, which may be busy.
   const announce = event => {

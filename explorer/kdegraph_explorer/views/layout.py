@@ -132,8 +132,7 @@ class Layout:
         for key, other in self._top.items():
             other.visible = key == shown.key
         self._bottom.visible = not shown.alone
-        # The first view is a part of the page.
-        ready = first or (len(place) and (shown.alone or len(self._bottom)))
+        ready = self._is_built(shown) or first  # the first view is a part of the page
         # The label comes before the view, as the browser reads both when the view changes.
         self.toolbar.browser.param.update(opening="" if ready else shown.label, view=shown.key)
         if ready:
@@ -146,26 +145,33 @@ class Layout:
     def _fill(self, place, kind):
         if kind.key != self._session.state.view:
             return  # another view has been chosen meanwhile
+        if self._is_built(kind):
+            self.views[kind.key].appear()
+            return
         with growing(place):
             self._build(kind.key)
             if not (kind.alone or len(self._bottom)):
                 self._fill_bottom()
             self.toolbar.browser.opening = ""
 
+    def _is_built(self, kind):
+        """Return whether a large view is in its place, and so is the row below it if it has one."""
+        return len(self._top[kind.key]) > 0 and (kind.alone or len(self._bottom) > 0)
+
     def _build(self, key):
         """Update a large view, and put it into its place unless it is there."""
         view, place = self.views[key], self._top[key]
-        with growing(place):
-            # First, so that the windows of its plots fit when the browser builds them.
-            view.appear()
-            if not len(place):
-                put(place, [view], self._session)
+        # First, so that the windows of its plots fit when the browser builds them.
+        view.appear()
+        if not len(place):
+            put(place, [view], self._session)
 
     def _expect(self, label):
         """Build the view that the mouse rests on, hidden, as it may be opened next."""
         key = self.tabs.options.get(label)
         if key is not None and not len(self._top[key]):
-            self._build(key)
+            with growing(self._top[key]):
+                self._build(key)
 
     def _fill_bottom(self):
         """Put the views of the lower row into it."""
