@@ -71,6 +71,7 @@ def vertices(order):
 
 
 LINES = "\n".join(json.dumps({"x": x, "y": y}) for x, y in X.tolist()).encode()
+ARRAY = b" [\n" + LINES.replace(b"\n", b",\n\n") + b"]\n"
 ALIGNED = b"    x      y\n  1.50   -2.0\n  3.00   40.0\n  0.25    7.0 \n"
 ASCII_VERTICES = b"1.5 -2 0\n3 40 1\n0.25 7 2\n3 0 1 2\n"
 NORMALS = b"".join(struct.pack("<fdff", *row, 0.0, 1.0) for row in X.tolist())
@@ -81,6 +82,7 @@ GOOD = {
     "t.data": b"1.5,-2\n3,40\n0.25,7\n",
     "t.xyz": b"1.5\t-2\n3\t40\n0.25\t7\n",
     "t.jsonl": LINES,
+    "t.json": ARRAY,
     "t.arff": ARFF,
     "a.ply": PLY % b"ascii" + ASCII_VERTICES,
     "l.ply": PLY % b"binary_little_endian" + vertices("<") + b"\x03" + struct.pack("<3i", 0, 1, 2),
@@ -103,7 +105,8 @@ def test_the_same_points_from_all_kinds_of_files(name):
 
 
 def test_without_a_name_the_content_is_recognized():
-    for content in (LINES, gzip.compress(LINES), fcs(), b"x,y\n1.5,-2\n3,40\n0.25,7\n", ALIGNED):
+    texts = LINES, ARRAY, ALIGNED, b"x,y\n1.5,-2\n3,40\n0.25,7\n"
+    for content in (*texts, gzip.compress(LINES), fcs()):
         np.testing.assert_array_equal(datasets.read(content).to_dataset().X, X)
     assert datasets.read(fcs(kind="I")).to_dataset().X[1, 1] == 40
 
@@ -168,7 +171,11 @@ BAD = {
     "cut.fcs": (fcs()[:-3], "promises 3 points"),
     "bad.fcs": (fcs().replace(b"$TOT", b"$TOO"), r"cannot be read as FCS: KeyError.'\$TOT'"),
     "t.xls": (b"\xd0\xcf\x11\xe0", "unknown type '.xls'; save the sheet as CSV; files can be .csv"),
-    "t.json": (b"[]", "unknown type '.json'; write one object per line, as .jsonl"),
+    "none.json": (b"[]", "cannot be read as JSON: it must be an array of objects"),
+    "one.json": (b'{"x": [1, 2]}', "cannot be read as JSON: .* it is of type dict"),
+    "lists.json": (b"[[1, 2], [3, 4]]", "cannot be read as JSON: "),
+    "cut.json": (b'[{"x": 1}, {"x":', "cannot be read as JSON: "),
+    "deep.json": (b"[" * 10**5, "cannot be read as JSON: "),
 }
 
 
@@ -177,3 +184,9 @@ def test_bad_files_are_refused(name):
     content, message = BAD[name]
     with pytest.raises(ValueError, match=rf"^{name}.*{message}"):
         datasets.load(content, filename=name, max_bytes=10 * 2**20)
+
+
+def test_json_in_one_piece_has_a_limit_of_its_own(monkeypatch):
+    monkeypatch.setattr("kdegraph.io.formats.MAX_JSON", len(ARRAY) - 1)
+    with pytest.raises(ValueError, match=r"^t.json unpacks to .*, the limit is "):
+        datasets.read(ARRAY, filename="t.json")

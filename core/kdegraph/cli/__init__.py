@@ -41,9 +41,9 @@ def main(context):
       kdegraph cluster photo.jpg -k 4 -o segments.png
       kdegraph graph points.npy --sigma 0.1 -o graph.npz
 
-    FILE is a table with one point per row (.csv, .tsv, .txt, .data, .jsonl, .arff, .parquet, .npy,
-    .npz, .ply, .pcd, .xyz, .fcs, .xlsx, .h5ad, or .gz of these) or a picture whose pixels are the
-    points (.png, .jpg). For all but explore, - is standard input.
+    FILE is a table with one point per row (.csv, .tsv, .txt, .data, .json, .jsonl, .arff, .parquet,
+    .npy, .npz, .ply, .pcd, .xyz, .fcs, .xlsx, .h5ad, or .gz of these) or a picture whose pixels are
+    the points (.png, .jpg). For all but explore, - is standard input.
 
     Exit status: 0 done, 2 wrong usage or bad input, 1 any other failure, 130 interrupted.
     """

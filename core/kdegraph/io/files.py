@@ -3,6 +3,7 @@
 import gzip
 import io
 import os
+import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -24,6 +25,7 @@ from kdegraph.validation import check_count
 _READERS: dict[str, Callable[..., Table | Picture]] = {
     "csv": text.read_csv,
     "tsv": partial(text.read_csv, delimiter="\t"),
+    "json": formats.read_json,
     "jsonl": formats.read_jsonl,
     "arff": formats.read_arff,
     "parquet": arrow.read_parquet,
@@ -37,7 +39,7 @@ _READERS: dict[str, Callable[..., Table | Picture]] = {
     "png": partial(read_picture, kind="PNG"),
     "jpeg": partial(read_picture, kind="JPEG"),
 }
-_TEXTS = ("csv", "tsv", "jsonl", "arff", "ply", "pcd")  # of these any beginning is possible
+_TEXTS = ("csv", "tsv", "json", "jsonl", "arff", "ply", "pcd")  # of these any beginning is possible
 _CONTENTS = dict.fromkeys(_TEXTS, "text") | {"xlsx": "npz"}  # types that begin like others
 _EXTENSIONS = {
     **{f".{kind}": kind for kind in _READERS},
@@ -62,10 +64,7 @@ _SIGNATURES = {
     b"": ("text", "text or something unknown"),
 }
 # The advice for types that cannot be read.
-_ADVICE = {
-    ".xls": "save the sheet as CSV",
-    ".json": "write one object per line, as .jsonl",
-}
+_ADVICE = {".xls": "save the sheet as CSV"}
 
 # The sources of `read` and `load`: a path, the bytes of a file, or a file open for reading.
 Source = str | os.PathLike[str] | bytes | bytearray | memoryview | IO[Any]
@@ -82,8 +81,8 @@ def file_type(filename: str | os.PathLike[str]) -> str:
     Returns
     -------
     str
-        By the extension of the name: "csv", "tsv", "jsonl", "arff", "parquet", "npy", "npz", "ply",
-        "pcd", "fcs", "xlsx", "h5ad", "png" or "jpeg".
+        By the extension of the name: "csv", "tsv", "json", "jsonl", "arff", "parquet", "npy",
+        "npz", "ply", "pcd", "fcs", "xlsx", "h5ad", "png" or "jpeg".
 
     Raises
     ------
@@ -123,8 +122,9 @@ def read(
         The data.
     filename : str, optional
         Its extension determines the type of the content, and messages call the content by this
-        name. Without a name, the type is recognized from the content, and text is CSV, or JSON
-        lines if it begins with a brace. What gzip has packed is unpacked.
+        name. Without a name, the type is recognized from the content, and text is CSV, JSON lines
+        if it begins with a brace, or JSON if it begins with ``[{``. What gzip has packed is
+        unpacked.
     max_bytes : int
         Limit on the size of the file, and on the size of its numbers as float64; by default 1 GiB.
     progress : callable, optional
@@ -169,7 +169,8 @@ def read(
     if name is not None:
         kind = file_type(name)
     elif content == "text":
-        kind = "jsonl" if data.lstrip().startswith(b"{") else "csv"
+        beginning = re.match(rb"\s*(\[\s*)?\{|", data)
+        kind = "csv" if not beginning[0] else "json" if beginning[1] else "jsonl"
     name = name or "the file"
     if kind not in _READERS or content != _CONTENTS.get(kind, kind):
         raise ValueError(f"{name} does not hold what its name says: by its content it is {found}")
@@ -252,8 +253,8 @@ def load(
 ) -> Dataset:
     """Load points from a table, or the pixels of a picture.
 
-    Tables are text with delimiters or aligned columns (.csv, .tsv, .txt, .data, .xyz), JSON lines,
-    ARFF, Parquet, NPY, NPZ, point clouds (.ply, .pcd), flow cytometry (.fcs), the first sheet of a
+    Tables are text with delimiters or aligned columns (.csv, .tsv, .txt, .data, .xyz), JSON (an
+    array of objects), JSON lines, ARFF, Parquet, NPY, NPZ, point clouds (.ply, .pcd), flow cytometry (.fcs), the first sheet of a
     workbook (.xlsx) and cells (.h5ad: their principal components, or X, and the columns of `obs`
     with categories), and text may be packed by gzip; pictures are PNG and JPEG files. The points
     have the order of the rows. An array of shape (n, height, width) is a table of n gray pictures,

@@ -17,6 +17,10 @@ from kdegraph.io.text import check_lines, n_lines, read_csv, to_utf8
 
 # Bytes of the XML in a workbook: about a million cells, which take half a minute.
 MAX_XML = 2**26
+# Bytes of JSON in one piece, whose objects take about ten times as much memory.
+MAX_JSON = 2**28
+# Bytes of JSON in one piece, whose objects take about ten times as much memory.
+MAX_JSON = 2**28
 HEADER = " in its header"  # where errors are
 PLY_TYPES = {
     **dict.fromkeys(("char", "int8"), "i1"),
@@ -32,13 +36,30 @@ PLY_TYPES = {
 
 def read_jsonl(data, name, max_bytes):
     """Read JSON lines."""
-    import pyarrow as pa
-
-    text = to_utf8(data, name)
-    check_lines(text, name)
     needed = (
         'JSON lines: each line must be an object with the same keys, such as {"x": 1.5, "y": 2}'
     )
+    return _read_objects(to_utf8(data, name), name, max_bytes, needed)
+
+
+def read_json(data, name, max_bytes):
+    """Read a JSON array of objects, one for each row."""
+    text = to_utf8(data, name)
+    check_unpacked(len(text), name, min(max_bytes, MAX_JSON))
+    needed = 'JSON: it must be an array of objects with the same keys, [{"x": 1.5, "y": 2}, ...]'
+    with refusing(name, needed, TypeError, json.JSONDecodeError, RecursionError):
+        rows = json.loads(text)
+        if not isinstance(rows, list):
+            raise TypeError(f"it is of type {type(rows).__name__}")
+        lines = "\n".join(json.dumps(row) for row in rows)
+    return _read_objects(lines.encode(), name, max_bytes, needed)
+
+
+def _read_objects(text, name, max_bytes, needed):
+    """Read objects of JSON that stand one in each line."""
+    import pyarrow as pa
+
+    check_lines(text, name)
     with refusing(name, needed, pa.ArrowException, TypeError, json.JSONDecodeError):
         keys = json.loads(io.BytesIO(text).readline())
         check_table(n_lines(text), len(keys), name, max_bytes)
@@ -49,6 +70,19 @@ def read_jsonl(data, name, max_bytes):
         schema = pa.schema(list(zip(schema.names, types, strict=True)))
         found = _read_json(text, explicit_schema=schema, unexpected_field_behavior="error")
     return Table(map(column, found.column_names, found.columns), name, frame=found)
+
+
+def read_json(data, name, max_bytes):
+    """Read a JSON array of objects, one for each row."""
+    text = to_utf8(data, name)
+    check_unpacked(len(text), name, min(max_bytes, MAX_JSON))
+    needed = 'JSON: it must be an array of objects with the same keys, [{"x": 1.5, "y": 2}, ...]'
+    with refusing(name, needed, json.JSONDecodeError, RecursionError):
+        rows = json.loads(text)
+        if not (isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)):
+            raise ValueError(f"{name} cannot be read as {needed}")
+    lines = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    return read_jsonl(lines.encode(), name, max_bytes)
 
 
 def _read_json(text, **options):
