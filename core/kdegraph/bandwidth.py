@@ -156,6 +156,9 @@ def bounded_mean(distances):
 def is_pixel_grid(points):
     """Return whether points are the pixels of a picture, as `kdegraph.datasets.image_points` makes
     them: the last two of three or more columns are the places of a grid, each of them once.
+
+    The places are 0, 1, 2, ... times one width of a pixel in both columns. Those of a table with a
+    row for each subject and year also form a grid, but hardly ever such a one.
     """
     n, d = points.shape
     if d < 3 or isinstance(points, SparsePoints):
@@ -167,6 +170,12 @@ def is_pixel_grid(points):
         np.unique(points[:, c], return_inverse=True) for c in (-2, -1)
     )
     if len(heights) != height or len(widths) != width:
+        return False
+    pixel = heights[1] - heights[0]
+    if not all(
+        np.allclose(places, pixel * np.arange(len(places)), rtol=0, atol=pixel / 1000)
+        for places in (heights, widths)
+    ):
         return False
     return bool(np.all(np.bincount(row * width + column, minlength=n) == 1))
 

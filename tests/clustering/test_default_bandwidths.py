@@ -129,8 +129,19 @@ def test_what_is_one_cluster_and_a_few_points_stays_local():
         lambda points: np.vstack([points[:-1], points[:1]]),
         lambda points: points[:, 3:],
         lambda points: points[:, ::-1],
+        lambda points: points + [0, 0, 0, 0, 1999],
+        lambda points: points * [1, 1, 1, 2, 1],
+        lambda points: np.c_[points[:, :4], points[:, 4] ** 2],
     ],
-    ids=["a pixel is missing", "a pixel comes twice", "no colors", "other order"],
+    ids=[
+        "a pixel is missing",
+        "a pixel comes twice",
+        "no colors",
+        "other order",
+        "years from 1999",
+        "long pixels",
+        "times that are not regular",
+    ],
 )
 def test_other_points_are_no_pixels(change):
     points = datasets.image_points(np.random.default_rng(0).random((6, 7, 3))).X
