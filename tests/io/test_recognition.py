@@ -31,6 +31,10 @@ def table(**columns):
         ("id", [0.5, 2.5, 1.5], ""),
         ("index", [30, 10, 20], "id"),
         ("row", [3, 3, 4], ""),
+        ("Subject", [1, 1, 2, 2, 3, 3], "id"),
+        ("patient_no", [12, 12, 57, 903], "id"),
+        ("patient", [0, 1, 0, 1], ""),  # patients and others
+        ("subjects", [1, 2, 3], ""),  # a count
         ("anything", np.arange(N), "id"),
         ("anything", 1000 + NUMBERS, "id"),
         ("anything", np.arange(N)[::-1], "id"),

@@ -25,6 +25,8 @@ _NAMES = (
     r"(?i)(?:.*[\W_])?(?:zip|plz|zip[\W_]?code|post(?:al)?[\W_]?code|(?:tele)?phone|mobile|fax)"
     r"(?:[\W_](?:number|num|no|nr))?"
 )
+# Names of columns of numbers that stand for people, each of whom may have several rows.
+_PEOPLE = r"(?i)(?:subject|patient|participant|respondent)(?:[\W_]*(?:number|num|no|nr))?"
 # A date as text, and perhaps a time of day.
 _MONTH = "(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _DAY = (
@@ -182,8 +184,9 @@ def _recognize(name, values):
       or the name contains time, date or the like and the values count seconds since 1970.
     - "index": the column has no name of its own and counts the rows.
     - "id": the values are whole numbers and the name is id, user_id, userId or the like, or that of
-      a postal code or a telephone number; or they all differ and the name is index, row or
-      rownames; or 20 or more differ and are at least half of the whole numbers in their range.
+      a postal code or a telephone number; or three or more differ and the name is subject, patient
+      or the like; or they all differ and the name is index, row or rownames; or 20 or more all
+      differ and are at least half of the whole numbers in their range.
     """
     present = values[~np.isnan(values)]
     if len(values) < 2 or len(present) == 0:
@@ -214,6 +217,8 @@ def _is_identifier(name, values):
     if re.fullmatch(r"(?i:id|ids|identifiers?|uid|uuid|guid|.*[\W_]ids?)|.*[a-z](?:Id|ID)s?", name):
         return True
     if re.fullmatch(_NAMES, name) and values.max() > 999:
+        return True
+    if re.fullmatch(_PEOPLE, name) and len(np.unique(values)) > 2:
         return True
     index = re.fullmatch(r"(?i:idx|index|row|rowid|row[\W_]*(?:number|num|no|nr|names?)|#)", name)
     # In fewer rows, other whole numbers may well all differ and be at least half of their range.
