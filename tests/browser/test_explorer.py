@@ -196,6 +196,7 @@ def drag(page, tool, places):
     places = page.page.evaluate(PLACES, [PLOT, places])
     mouse.move(*places[0])
     mouse.down()
+    page.page.wait_for_timeout(400)  # People may rest before they move.
     for start, end in pairwise(places):
         for share in (0.5, 1.0):
             mouse.move(*(a + share * (b - a) for a, b in zip(start, end, strict=True)))

@@ -49,10 +49,18 @@ function ask_for_size_once_per_frame({PlotView}) {
   }})
 }
 
+// To Bokeh, a mouse that is held down for .3 s before it moves presses a place: nothing is drawn, and
+// a slow click selects no point. The explorer has no use for a press.
+function take_slow_drags_and_clicks({UIGestures}) {
+  if (!UIGestures.press_threshold) throw new Error("there is no time of a press")
+  UIGestures.press_threshold = 2 ** 31 - 1  // the longest time of a timer, in ms: 25 days
+}
+
 try {
+  take_slow_drags_and_clicks(Bokeh.loader["core/ui_gestures"])
   lay_out_once_per_frame(Bokeh.loader["models/layouts/layout_dom"])
   draw_without_styles(Bokeh.loader["core/visuals/visual"])
   ask_for_size_once_per_frame(Bokeh.loader["models/plots/plot_canvas"])
 } catch (error) {
-  console.warn("This version of Bokeh builds and draws the page more slowly:", error)
+  console.warn("This version of Bokeh draws the page more slowly, or loses slow drags:", error)
 }

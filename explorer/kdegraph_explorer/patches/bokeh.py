@@ -4,9 +4,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 # A script for the head of a page. Without it, Bokeh lays out the whole page once for each element
-# that changes, some 30 times where a view is opened, and asks the browser for a style of each line
-# and text that it draws.
-FEWER_STEPS = Path(__file__).with_suffix(".js")
+# that changes, some 30 times where a view is opened, asks the browser for a style of each line and
+# text that it draws, and does nothing where the mouse rests before it drags.
+SCRIPT = Path(__file__).with_suffix(".js")
 
 
 def application_of(server):

@@ -21,7 +21,7 @@ from .. import process
 from ..address import AddressBar, is_first_page
 from ..assets import SIZES, STATIC, style_sheet, template
 from ..limits import limits
-from ..patches.bokeh import FEWER_STEPS
+from ..patches.bokeh import SCRIPT
 from ..sources.generators import Generators
 
 TITLE = "kdegraph explorer"
@@ -90,7 +90,7 @@ def page_template(plots):
         "base": BASE_TEMPLATE,
         "policy": policy.format(nonce=nonce),
         "tag": f'<script nonce="{nonce}"',
-        "patch": FEWER_STEPS.read_text(encoding="utf-8"),
+        "patch": SCRIPT.read_text(encoding="utf-8"),
         "plots": plots,
         "skeleton": template("skeleton"),
         "skeleton_style": style_sheet("skeleton"),
