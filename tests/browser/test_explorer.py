@@ -168,7 +168,8 @@ def check_scales(page):
     page.open_view("Scales")
     page.page.locator(".kg-scales").filter(has_text="1 from σ").wait_for()
     box = page.page.locator(".kg-scales-bands canvas").first.bounding_box()
-    page.page.mouse.click(box["x"] + 0.95 * box["width"], box["y"] + box["height"] / 2)
+    x, y = box["x"] + 0.95 * box["width"], box["y"] + box["height"] / 2
+    page.page.mouse.click(x, y, delay=400)  # a slow one
     page.expect_status("two_bananas: 2,000 points in 2 dimensions, 1 cluster")
 
 
