@@ -212,7 +212,7 @@ def test_files_are_sent_read_and_refused(clean_log, new_page, explorer_server, t
     page = ExplorerPage(tab).open(explorer_server[0] + MOONS)
     page.choose_source("File")
     check_an_upload_is_cancelled(page, sent, tmp_path)
-    check_a_dropped_file(page)
+    check_dropped_files(page)
     check_a_table(page, tmp_path)
     check_dragging(page)
     check_bad_files(page, tmp_path)
@@ -235,18 +235,30 @@ def check_an_upload_is_cancelled(page, sent, folder):
     assert len([size for size in sent if size > PART_BYTES / 2]) == len(parts)
 
 
-def check_a_dropped_file(page):
-    button = page.page.locator("label", has=page.page.locator("input[type=file]"))
-    button.wait_for()
-    drop = """() => {
+def check_dropped_files(page):
+    """A file is taken on its button, and anywhere else on the page, which says so."""
+    make = """n => {
       const files = new DataTransfer()
-      const rows = Array.from({length: 30}, (_, i) => `${i % 7},${i % 5}`)
+      const rows = Array.from({length: n}, (_, i) => `${i % 7},${i % 5}`)
       files.items.add(new File(["x,y\\n" + rows.join("\\n")], "dropped.csv"))
       return files
     }"""
-    files = page.page.evaluate_handle(drop)
-    button.dispatch_event("drop", {"dataTransfer": files})
-    page.expect_status("dropped.csv: 30 points")
+    button = page.page.locator("label", has=page.page.locator("input[type=file]"))
+    sign = page.page.get_by_text("Drop the file to open it")
+
+    def drop(n, place):
+        files = page.page.evaluate_handle(make, n)
+        place.dispatch_event("dragover", {"dataTransfer": files})
+        assert sign.is_visible() == (place is not button)
+        place.dispatch_event("drop", {"dataTransfer": files})
+        assert sign.is_hidden()
+        page.expect_status(f"dropped.csv: {n} points")
+
+    button.wait_for()
+    drop(30, button)
+    page.choose_source("Generated points")
+    page.expect_status("moons: 2,000 points")
+    drop(40, page.page.locator(".kg-status"))
 
 
 def check_a_table(page, folder):

@@ -129,7 +129,7 @@ def test_what_is_one_cluster_and_a_few_points_stays_local():
         lambda points: np.vstack([points[:-1], points[:1]]),
         lambda points: points[:, 3:],
         lambda points: points[:, ::-1],
-        lambda points: points + [0, 0, 0, 0, 1999],
+        lambda points: np.c_[points[:, :4], 1999 + points[:, 4]],
         lambda points: points * [1, 1, 1, 2, 1],
         lambda points: np.c_[points[:, :4], points[:, 4] ** 2],
     ],

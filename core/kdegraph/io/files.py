@@ -169,8 +169,8 @@ def read(
     if name is not None:
         kind = file_type(name)
     elif content == "text":
-        beginning = re.match(rb"\s*(\[\s*)?\{|", data)
-        kind = "csv" if not beginning[0] else "json" if beginning[1] else "jsonl"
+        of_json = {"jsonl": rb"\s*\{", "json": rb"\s*\[\s*\{"}
+        kind = next((kind for kind in of_json if re.match(of_json[kind], data)), "csv")
     name = name or "the file"
     if kind not in _READERS or content != _CONTENTS.get(kind, kind):
         raise ValueError(f"{name} does not hold what its name says: by its content it is {found}")
@@ -254,11 +254,11 @@ def load(
     """Load points from a table, or the pixels of a picture.
 
     Tables are text with delimiters or aligned columns (.csv, .tsv, .txt, .data, .xyz), JSON (an
-    array of objects), JSON lines, ARFF, Parquet, NPY, NPZ, point clouds (.ply, .pcd), flow cytometry (.fcs), the first sheet of a
-    workbook (.xlsx) and cells (.h5ad: their principal components, or X, and the columns of `obs`
-    with categories), and text may be packed by gzip; pictures are PNG and JPEG files. The points
-    have the order of the rows. An array of shape (n, height, width) is a table of n gray pictures,
-    whose columns are called pixel_0_0 and so on.
+    array of objects), JSON lines, ARFF, Parquet, NPY, NPZ, point clouds (.ply, .pcd), flow
+    cytometry (.fcs), the first sheet of a workbook (.xlsx) and cells (.h5ad: their principal
+    components, or X, and the columns of `obs` with categories), and text may be packed by gzip;
+    pictures are PNG and JPEG files. The points have the order of the rows. An array of shape (n,
+    height, width) is a table of n gray pictures, whose columns are called pixel_0_0 and so on.
 
     Parameters
     ----------

@@ -72,19 +72,6 @@ def _read_objects(text, name, max_bytes, needed):
     return Table(map(column, found.column_names, found.columns), name, frame=found)
 
 
-def read_json(data, name, max_bytes):
-    """Read a JSON array of objects, one for each row."""
-    text = to_utf8(data, name)
-    check_unpacked(len(text), name, min(max_bytes, MAX_JSON))
-    needed = 'JSON: it must be an array of objects with the same keys, [{"x": 1.5, "y": 2}, ...]'
-    with refusing(name, needed, json.JSONDecodeError, RecursionError):
-        rows = json.loads(text)
-        if not (isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)):
-            raise ValueError(f"{name} cannot be read as {needed}")
-    lines = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
-    return read_jsonl(lines.encode(), name, max_bytes)
-
-
 def _read_json(text, **options):
     import pyarrow as pa
     from pyarrow import json

@@ -11,7 +11,6 @@ from kdegraph.validation import check_positive
 from ..assets import style_sheet
 from ..coloring import CLUSTER, PREFIX
 from ..during import During
-from ..exports import session_file
 from ..patches.panel import at_once
 from ..projection import axes
 from ..results import DECIDED
@@ -77,12 +76,12 @@ class AutomaticSigma(Part):
 class DataControls(Part):
     """Choose the source and its own parameters, with a sentence on the data.
 
-    ``open_session(file)`` opens a file that is given as data but holds a session.
+    ``take(file)`` opens a file that has arrived.
     """
 
-    def __init__(self, session, open_session):
+    def __init__(self, session, take):
         super().__init__(session)
-        self._open_session = open_session
+        self._take = take
         choice = pmui.Select(
             options={source.label: key for key, source in session.sources.items()},
             value=self.state.source,
@@ -109,7 +108,7 @@ class DataControls(Part):
         """Return the controls of a source."""
         hints = {name: source.widgets.get(name) for name in source.controls}
         widgets = {
-            name: control(source, name, hint, self.session.receive, partial(self._take, source))
+            name: control(source, name, hint, self.session.receive, self._take)
             for name, hint in hints.items()
             if hint != "none"
         }
@@ -119,13 +118,6 @@ class DataControls(Part):
         if source.key == Upload.key:
             lines.insert(1, self._kept)  # below the button for a file
         return lines
-
-    def _take(self, source, file):
-        """Take a file that has arrived, as a session if it is one, otherwise as data."""
-        if session_file.is_session(file):
-            self._open_session(file)
-        else:
-            source.file = file
 
     def _open(self, key):
         """Open a kept file as data, unless it was removed in the meantime."""

@@ -56,7 +56,7 @@ class Layout:
         self.views = Views(session)
         self.status = Status(session)
         self.controls = [
-            DataControls(session, lambda file: self.toolbar.open(file)),
+            DataControls(session, lambda file: self.toolbar.take(file)),
             SelectionControls(session),
             ParameterControls(session),
             DisplayControls(session),

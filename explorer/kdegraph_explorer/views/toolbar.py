@@ -171,12 +171,22 @@ class Toolbar(Part):
         table.param.watch(note, ["file", "unkept"])
         return connection
 
+    def _drop_place(self):
+        """Return what takes a file that is dropped anywhere on the page."""
+        return FileButton(
+            self.session.receive,
+            self.take,
+            self.session.open,  # it shows the error as that of a file
+            label="Drop the file to open it",
+            whole_page=True,
+        )
+
     def _lay_out(self):
         sentence = "Help: keys, and how to read the plots (?)"
         help_button = icon_button(icon("help"), "Help", sentence, self.actions["help"])
         self._unseen = pn.Row(
             self.browser,
-            *([self._connection()] if self.browser.own_address else []),
+            *([self._connection(), self._drop_place()] if self.browser.own_address else []),
             margin=0,
             width=0,
             styles={"position": "absolute"},
@@ -240,6 +250,13 @@ class Toolbar(Part):
             self.session.reproduce(save)
         else:
             save()
+
+    def take(self, file):
+        """Open a file that has arrived, as a session if it is one, otherwise as data."""
+        if session_file.is_session(file):
+            self.open(file)
+        else:
+            self.session.open(file)
 
     def open(self, file):
         """Bring back the session in a session file, a `StoredFile`."""

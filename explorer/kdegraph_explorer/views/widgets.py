@@ -23,6 +23,8 @@ SEEN_ICONS = {"& .MuiIconButton-root": {"color": "text.secondary"}}
 class FileButton(JSComponent):
     """Show a button that opens the browser's file dialog; a file can also be dropped on it.
 
+    For a `whole_page` there is no button, but a file can be dropped anywhere on the page.
+
     Files of all types are accepted: Python knows which ones it can read, and says so. The size is
     checked when the browser announces it, and no more than that is accepted. ``receive(incoming)``
     starts to receive an `IncomingFile`, such as `Session.receive`; ``take(stored)`` gets the
@@ -33,6 +35,7 @@ class FileButton(JSComponent):
     label = param.String(doc="The words on the button.")
     description = param.String(doc="A sentence that is shown when the mouse is over the button.")
     icon = param.String(default=icon("upload"))
+    whole_page = param.Boolean(doc="Whether a file can be dropped anywhere, without a button.")
 
     _esm = script("file-button")
 
