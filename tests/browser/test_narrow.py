@@ -1,4 +1,4 @@
-"""In a narrow window, as a cell of a notebook is one: nothing is cut, and every tool is there."""
+"""In a small window, as a cell of a notebook is one: nothing is cut, and every tool is there."""
 
 from browser.explorer_page import PLOT
 
@@ -9,6 +9,8 @@ EDGES = """([outer, inner]) => look.within(document, outer).flatMap(host =>
     return [part.getBoundingClientRect().right, limit + 1]
   }))"""
 PARTS = (".kg-scores", "table"), (".kg-tabs", "button"), (".kg-color", "*"), (".kg-toolbar", "*")
+HEIGHTS = """() => look.within(look.part(".kg-main"), "canvas")
+  .filter(part => part.checkVisibility()).map(part => part.getBoundingClientRect().height)"""
 RANGE = "name => { const {x_range} = look.figure(name); return x_range.end - x_range.start }"
 # How often the page is laid out for several changes: at once, and in the frames that follow.
 LAYOUTS = """async () => {
@@ -62,8 +64,25 @@ def test_views_fit_into_narrow_windows(first_view):
     first_view.open_view("Graphs")
 
 
-def resize(first_view, width):
-    first_view.page.set_viewport_size({"width": width, "height": 672})
+def test_one_scrolls_to_all_of_a_view_in_a_low_window(first_view):
+    """As on a small screen, or with a zoom of 150 %."""
+    page = first_view.page
+    resize(first_view, 900, 480)
+    for view, card in (("Start", ".kg-start-spectra"), ("Graphs", ".kg-scores")):
+        first_view.open_view(view)
+        first_view.settle()
+        heights = page.evaluate(HEIGHTS)
+        assert min(heights) >= 60, (view, heights)
+        last = page.locator(card)
+        last.scroll_into_view_if_needed()
+        place = last.bounding_box()
+        assert place["y"] >= page.locator(".kg-toolbar").bounding_box()["y"] + 40
+        assert place["y"] + place["height"] <= 480
+    resize(first_view, 1280)
+
+
+def resize(first_view, width, height=672):
+    first_view.page.set_viewport_size({"width": width, "height": height})
     first_view.settle()
 
 

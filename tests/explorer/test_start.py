@@ -7,7 +7,7 @@ from explorer_actions import choose, computed, put
 from explorer_objects import image, opened, part, source, text
 from kdegraph import datasets
 from kdegraph_explorer.address import first_view
-from kdegraph_explorer.algorithm.proof import edge_weights, proof
+from kdegraph_explorer.algorithm.proof import Proof, edge_weights, proof
 from kdegraph_explorer.results import FULL_UP_TO, Request
 from kdegraph_explorer.views.alerts import STEPS, Tour
 from kdegraph_explorer.views.base import Caption
@@ -41,6 +41,24 @@ def test_the_points_of_the_first_page_prove_the_point(outcomes):
     sampled = kdegraph.spectrum(outcomes["kde"].graph, 10).eigenvalues
     errors = np.abs(sampled[1:] / exact[1:] - 1)
     assert found.eigenvalue_error == pytest.approx(errors.max(), abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("kde", "knn", "words"),
+    [
+        (
+            1.0,
+            1.0,
+            "finds the same clusters. The graph of the 7 nearest neighbors does, too, here.",
+        ),
+        (0.6, 1.0, "finds other clusters. The graph of the 7 nearest neighbors finds the same."),
+        (0.6, 0.5, "finds other clusters, and so does the graph of the 7 nearest neighbors."),
+    ],
+)
+def test_the_headline_names_each_graph_that_finds_other_clusters(kde, knn, words):
+    edges = {"kde": 10, "knn": 10, "full": 100}
+    found = Proof(edges, {"kde": kde, "knn": knn}, eigenvalue_error=0.1)
+    assert f"the sampled graph {words}" in headline(found, 7)
 
 
 def test_an_edge_stands_for_its_weight_over_the_similarity_of_its_ends(outcomes):

@@ -67,7 +67,10 @@ class Layout:
         # Each place gets its view when that is first shown or likely to be, as the browser takes
         # long to build a view.
         self._top = {
-            view.key: filling_column(css_classes=["kg-view"], stylesheets=[style_sheet("shrinks")])
+            view.key: filling_column(
+                css_classes=["kg-view", *["kg-alone"] * view.alone],
+                stylesheets=[style_sheet("shrinks")],
+            )
             for view in VIEWS
             if view.area == "top"
         }

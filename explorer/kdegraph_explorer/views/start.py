@@ -162,6 +162,14 @@ class StartView(View):
         )
 
 
+FINDS = {  # by whether the sampled graph and the k-NN graph agree with the full graph
+    (True, True): "finds the same clusters. The graph of the {} nearest neighbors does, too, here.",
+    (True, False): "finds the same clusters. The graph of the {} nearest neighbors does not.",
+    (False, True): "finds other clusters. The graph of the {} nearest neighbors finds the same.",
+    (False, False): "finds other clusters, and so does the graph of the {} nearest neighbors.",
+}
+
+
 def headline(found, n_neighbors, shown=None):
     """Return the number and the sentence above the plots, as HTML, from a `Proof` or None.
 
@@ -179,17 +187,9 @@ def headline(found, n_neighbors, shown=None):
     same = f"smallest eigenvalues up to {error:.0%} off"
     if error < 0.3:
         same = f"the same smallest eigenvalues to within {error:.0%}"
-    finds = {
-        method: "finds the same clusters" if found.agreement[method] >= AGREES else "does not"
-        for method in ("kde", "knn")
-    }
-    if finds["kde"] == "does not":
-        finds["kde"] = "finds other clusters"
-    sentence = (
-        f"of the edges of the full graph, {same}: the sampled graph {finds['kde']}. "
-        f"The graph of the {n_neighbors} nearest neighbors {finds['knn']}"
-    )
-    sentence += "." if finds["knn"] == "does not" else ", too, here."
+    agrees = tuple(found.agreement[method] >= AGREES for method in ("kde", "knn"))
+    finds = FINDS[agrees].format(n_neighbors)
+    sentence = f"of the edges of the full graph, {same}: the sampled graph {finds}"
     return Markup("<b>{}</b><p>{}</p>").format(found.share, sentence)
 
 
