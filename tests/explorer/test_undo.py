@@ -83,7 +83,7 @@ def test_opening_a_session_is_a_step_that_can_be_undone(explore):
     choose(session, n_clusters=4)
     content = session_file.write(session)
     choose(session, n_clusters=3)
-    explorer.layout.toolbar.open(StoredFile.of("s.json", content))
+    explorer.layout.toolbar.take(StoredFile.of("s.json", content))
     settle(explorer)
     assert session.state.n_clusters == 4
     undo(explorer)
@@ -91,6 +91,19 @@ def test_opening_a_session_is_a_step_that_can_be_undone(explore):
     undo(explorer)
     assert session.state.n_clusters == 4
     assert session.history.can_undo
+
+
+def test_opening_a_file_from_anywhere_is_a_step_that_can_be_undone(explore):
+    explorer = explore(datasets.make("moons", n=200, seed=0).X)
+    state = explorer.session.state
+    before = state.source, state.dataset
+    rows = "".join(f"{i % 7},{i % 5}\n" for i in range(30))
+    explorer.layout.toolbar.take(StoredFile.of("few.csv", b"x,y\n" + rows.encode()))
+    settle(explorer)
+    assert (state.source, state.dataset.n_points) == ("upload", 30)
+    undo(explorer)
+    assert (state.source, state.dataset) == before
+    assert not explorer.session.history.can_undo
 
 
 def test_steps_keep_their_numbers_when_the_oldest_are_forgotten(sessions, monkeypatch):

@@ -51,6 +51,7 @@ export function render({model}) {
       }))
       if (picture) {
         const image = element("img", "")
+        image.draggable = false  // dropped on the page, it would be opened as a file
         image.src = picture
         image.alt = ""
         row.firstChild.prepend(image)
