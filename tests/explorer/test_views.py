@@ -91,6 +91,21 @@ def test_a_view_has_the_theme_of_the_notebook_when_it_opens_and_when_it_comes_ba
     assert alert(explorer, "kg-error") == "another one"
 
 
+def test_a_message_that_was_closed_comes_back_only_with_other_words_or_anew(explore):
+    explorer = explore(TWO_PAIRS, sigma=1.0, n_clusters=2)
+    state = explorer.session.state
+    state.error = "no such file"
+    (message,) = explorer.sections()[2].select(Alert)
+    message.closed = True  # as the browser reports
+    assert alert(explorer, "kg-error") == ""
+    state.param.trigger("error")
+    assert alert(explorer, "kg-error") == ""
+    for words in ("another one", "no such file", "", "no such file"):
+        state.error = words
+        assert alert(explorer, "kg-error") == words
+        assert not message.closed
+
+
 def test_old_edges_never_lie_under_new_points(explore, monkeypatch):
     explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_clusters=2)
     figure, session = view(explorer, "points").figures()[0], explorer.session

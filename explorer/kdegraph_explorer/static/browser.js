@@ -65,6 +65,9 @@ const MENDED = [
     button.setAttribute("aria-label", `${label}: ${less ? "less" : "more"}`)
     button.tabIndex = -1  // the arrow keys do the same in the field
   }],
+  [".MuiAlert-action [aria-label=Close]", button => {
+    button.setAttribute("aria-label", "Close this message")
+  }],
   ["[aria-label='Resize sidebar']:not([role])", handle => handle.setAttribute("role", "separator")],
   [".kg-scroll, .MuiDialogContent-root", region => { region.tabIndex = 0 }],
   ["[role=progressbar]:not([aria-label])", bar => bar.setAttribute("aria-label", "Progress")],

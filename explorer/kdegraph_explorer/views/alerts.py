@@ -112,7 +112,7 @@ class Repair(NamedTuple):
 
 
 class Alert(Part):
-    """Show an alert above the plots while there is a message.
+    """Show an alert above the plots while there is a message, unless the user closes it.
 
     `severity` is "error", "warning" or "info", and `css_class` is a hook for tests.
     ``message(state)`` returns the present message, or an empty string for none; `watched` are the
@@ -122,6 +122,7 @@ class Alert(Part):
     def __init__(self, session, severity, css_class, message, watched, *repairs):
         super().__init__(session)
         self._severity, self._message, self._repairs = severity, message, repairs
+        self._closed = ""  # the last message if the user has closed it
         self._body = Later(session, self._lay_out, css_classes=[css_class])
         self.keep_up(self._update, *watched)
 
@@ -135,21 +136,30 @@ class Alert(Part):
             self._text,
             severity=self._severity,
             variant="outlined",
+            closeable=True,
             sizing_mode="stretch_width",
             margin=4,
             stylesheets=[style_sheet("alert")],
         )
+        alert.param.watch(lambda event: event.new and self._close(alert), "closed")
         buttons = (shown for _, shown in self._buttons)
         return [row(alert, *buttons, stylesheets=[style_sheet("wraps-where-narrow")])]
 
+    def _close(self, alert):
+        self._closed = self._message(self.state)
+        self._update()
+        alert.closed = False  # for the next message
+
     def _update(self):
         message = self._message(self.state)
+        if message != self._closed:
+            self._closed = ""
         if message:
             self._body.fill()
             self._text.content = message
             for repair, shown in self._buttons:
                 shown.visible = repair.applies()
-        self._body.visible = bool(message)
+        self._body.visible = message != self._closed
 
 
 def alerts(session):
