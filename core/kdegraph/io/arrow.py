@@ -20,13 +20,14 @@ from kdegraph.runtime.slices import slices, take
 
 # A postal code or the like: a number of three or more digits that begins with a zero.
 CODE = re.compile("0[0-9]{2,}")
+_NUMBER = "(?:number|num|no|nr)"  # in names of columns
 # Names of columns of numbers that are names, such as zip_code and "Phone number".
 _NAMES = (
     r"(?i)(?:.*[\W_])?(?:zip|plz|zip[\W_]?code|post(?:al)?[\W_]?code|(?:tele)?phone|mobile|fax)"
-    r"(?:[\W_](?:number|num|no|nr))?"
+    rf"(?:[\W_]{_NUMBER})?"
 )
-# Names of columns of numbers that stand for people, each of whom may have several rows.
-_PEOPLE = r"(?i)(?:subject|patient|participant|respondent)(?:[\W_]*(?:number|num|no|nr))?"
+# Those of people, each of whom may have several rows.
+_PEOPLE = rf"(?i)(?:subject|patient|participant|respondent)(?:[\W_]*{_NUMBER})?"
 # A date as text, and perhaps a time of day.
 _MONTH = "(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _DAY = (
@@ -220,7 +221,7 @@ def _is_identifier(name, values):
         return True
     if re.fullmatch(_PEOPLE, name) and len(np.unique(values)) > 2:
         return True
-    index = re.fullmatch(r"(?i:idx|index|row|rowid|row[\W_]*(?:number|num|no|nr|names?)|#)", name)
+    index = re.fullmatch(rf"(?i:idx|index|row|rowid|row[\W_]*(?:{_NUMBER}|names?)|#)", name)
     # In fewer rows, other whole numbers may well all differ and be at least half of their range.
     if len(values) < 20 and not index:
         return False

@@ -17,9 +17,7 @@ from kdegraph.io.text import check_lines, n_lines, read_csv, to_utf8
 
 # Bytes of the XML in a workbook: about a million cells, which take half a minute.
 MAX_XML = 2**26
-# Bytes of JSON in one piece, whose objects take about ten times as much memory.
-MAX_JSON = 2**28
-# Bytes of JSON in one piece, whose objects take about ten times as much memory.
+# Bytes of JSON in one piece, whose objects take about six times as much memory.
 MAX_JSON = 2**28
 HEADER = " in its header"  # where errors are
 PLY_TYPES = {

@@ -68,7 +68,7 @@ class Layout:
         # long to build a view.
         self._top = {
             view.key: filling_column(
-                css_classes=["kg-view", *["kg-alone"] * view.alone],
+                css_classes=["kg-view", "kg-alone"] if view.alone else ["kg-view"],
                 stylesheets=[style_sheet("shrinks")],
             )
             for view in VIEWS

@@ -80,7 +80,7 @@ def control(parameterized, name, hint=None, receive=None, take=None):
 
     The `hint` is "steps" for a slider over the values to choose from, "columns" for the table of
     columns, {heading: {option: value}} for a choice with headings, or "file" for a file from the
-    user's disk; see `FileButton` for `receive` and `take`, which by default sets the parameter.
+    user's disk; see `FileButton` for `receive` and `take`. A refusal becomes the parameter's value.
     """
     parameter = parameterized.param[name]
     value = getattr(parameterized, name)
@@ -95,11 +95,11 @@ def control(parameterized, name, hint=None, receive=None, take=None):
     if hint == "columns":
         return ColumnTable(parameterized, margin=(4, 8), sizing_mode="stretch_width")
     if hint == "file":
-        put = partial(setattr, parameterized, name)  # the `StoredFile`, or the ValueError
+        refuse = partial(setattr, parameterized, name)
         place = {"sizing_mode": "stretch_width", "margin": (6, 8)}
         size = "1 GiB" if limits().bytes == MAX_BYTES else f"{limits().bytes:,} bytes"
         about = {"label": f"{parameter.label}, up to {size}", "description": parameter.doc}
-        return FileButton(receive, take or put, put, **about, **place)
+        return FileButton(receive, take, refuse, **about, **place)
     if isinstance(parameter, param.Boolean):
         return pmui.Switch.from_param(
             parameter, margin=(2, 8), stylesheets=[style_sheet("compact")], **common
