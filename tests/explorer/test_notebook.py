@@ -175,6 +175,9 @@ def test_no_place_of_an_explorer_in_a_notebook_asks_for_style_sheets(monkeypatch
         sheets = [sheet for model in models for sheet in model.stylesheets]
         assert not [sheet.url for sheet in sheets if isinstance(sheet, ImportedStyleSheet)]
     assert count.call_count < 50  # not once for each of some hundred style sheets
+    count.reset_mock()
+    explorer.session.state.drag = "lasso"
+    assert count.call_count == 1  # not once for each of the two plots
     explorer.close()
 
 

@@ -152,8 +152,9 @@ class LinkedPlots:
         """Set the tool that dragging uses to the one in the state."""
         kinds = {"move": PanTool, "box": BoxSelectTool, "lasso": LassoSelectTool}
         kind = kinds[self._state.drag]
-        for figure in self.figures.values():
-            figure.toolbar.active_drag = next(t for t in figure.tools if isinstance(t, kind))
+        with counted_once(self.figures.values()):  # as a tool is a model
+            for figure in self.figures.values():
+                figure.toolbar.active_drag = next(t for t in figure.tools if isinstance(t, kind))
 
     def _begin(self, event):
         self._keys = event.modifiers
