@@ -54,7 +54,7 @@ def test_cosine_does_for_all_points_what_euclidean_does_for_those_of_length_1(dt
         lambda X, **options: kdegraph.knn_graph(X, 5, mode="kernel", **options).toarray(),
         lambda X, **options: kdegraph.local_bandwidths(X, **options),
         lambda X, **options: kdegraph.estimate_sigma(X, **options),
-        lambda X, **options: list(count_clusters(X, seed=0, **options).candidates),
+        lambda X, **options: int(count_clusters(X, seed=0, **options)),
         lambda X, **options: (
             kdegraph.SimilarityGraphTransformer(sigma=0.5, random_state=0, **options)
             .fit(X[:200])
