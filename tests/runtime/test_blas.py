@@ -4,9 +4,11 @@ import threading
 
 import numpy as np
 import scipy.linalg  # its BLAS is one of those that `limits` finds
+from kdegraph.clustering.rounding import Rounding
 from kdegraph.eigengap import alignment
 from kdegraph.runtime.threads import blas_threads
 from kdegraph.spectral.blocks import run_on_chunks
+from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_info, threadpool_limits
 
 
@@ -53,6 +55,23 @@ def test_any_thread_can_limit_blas_after_another_one():
         thread.start()
         thread.join()
         assert limits() == before
+    assert set(seen) == {1}
+
+
+def test_the_threads_of_k_means_are_limited(monkeypatch):
+    seen, fit = [], KMeans.fit
+
+    def look(*args, **options):
+        seen.extend(info["num_threads"] for info in threadpool_info())
+        return fit(*args, **options)
+
+    monkeypatch.setattr(KMeans, "fit", look)
+    with threadpool_limits(3):
+        before = threadpool_info()
+        assert {info["user_api"] for info in before} == {"blas", "openmp"}
+        Rounding("row", "kmeans", 1, 0).labels(np.eye(6), 2)
+        assert threadpool_info() == before
+    assert len(seen) == len(before)
     assert set(seen) == {1}
 
 

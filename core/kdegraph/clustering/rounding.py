@@ -4,12 +4,11 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from kdegraph.bandwidth import is_pixel_grid
 from kdegraph.clustering.embedding import FADING
 from kdegraph.eigengap import axes_near
-from kdegraph.runtime.threads import blas_threads
+from kdegraph.runtime.threads import blas_threads, openmp
 
 LAYOUT_DIMENSIONS = 10  # more than a picture has, so that clusters need not be torn
 MAX_STARTS = 1_000  # of k-means, which cannot be interrupted
@@ -82,6 +81,8 @@ def extremes(rows):
 
 def predict(fitted, rows):
     """Return labels for rows by a model that `Rounding.fit` has returned."""
+    if isinstance(fitted, Axes):
+        return fitted.predict(rows)
     with _few_threads():
         return fitted.predict(rows)
 
@@ -93,7 +94,7 @@ def _few_threads():
     It limits the threads of BLAS by itself, and at its end restores the number that it has found,
     also for other threads of the program. So that is one before it begins.
     """
-    with blas_threads(0), threadpool_limits(1, user_api="openmp"):
+    with blas_threads(0), openmp().limit(limits=1):
         yield
 
 

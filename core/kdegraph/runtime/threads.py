@@ -156,6 +156,14 @@ def _blas():
     return ThreadpoolController()
 
 
+@functools.cache
+def openmp() -> ThreadpoolController:
+    """Return the controller of the OpenMP of scikit-learn. Looking for it takes 3 ms."""
+    import sklearn.cluster  # noqa: F401  see `_blas`
+
+    return ThreadpoolController().select(user_api="openmp")
+
+
 def _take_control():
     """Let the calling thread limit OpenBLAS.
 
