@@ -161,12 +161,10 @@ class KDESpectralClustering(
     less than six tenths of their number, because a few points were cut off from the rest.
 
     *Labels.* Each point is in the cluster in which most replicates see it. Scales that are nearly
-    as stable as the best one have a vote, too: those whose stability is less by at most 0.01 and a
-    quarter of what the largest one lacks to 1.
-    With more than 20 clusters the vote starts from a spectral cut of the graph of points and of the
-    clusters of all replicates.
-    `graph_` and `spectrum_` are those of the first replicate at the most stable scale, and
-    `conductances_` those of `labels_` in it.
+    as stable as the best one have a vote, too: those whose stability is less by at most 0.01 and
+    what the largest one lacks to 1. With more than 20 clusters the vote starts from a spectral cut
+    of the graph of points and of the clusters of all replicates. `graph_` and `spectrum_` are those
+    of the first replicate at the most stable scale, and `conductances_` those of `labels_` in it.
 
     Identical points have the same label; where they are at no more places than there are clusters,
     each place is one. Of a Dask array one graph is made, at the most stable scale: there is no

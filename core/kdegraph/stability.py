@@ -136,12 +136,14 @@ def not_degenerate(labelings, compared: list[Replicates]) -> list[NDArray[np.int
 
 
 def tolerance(stable):
-    """Return how much less stable than the most stable scale others with a vote may be.
+    """Return how much less stable than the most stable scale others with a vote may be: 0.01, and
+    as much as that one lacks to 1.
 
-    Up to 0.05 and 1 in place of 0.01 and 0.25, the scores of the standard sets change by less than
-    0.01; seeds agree better with more votes.
+    With a quarter of the latter, the mean adjusted Rand index of 46 tables in four dimensions or
+    more is 0.367 in place of 0.374, and that of two random states 0.92 in place of 0.94. In three
+    dimensions or less neither changes by more than 0.012.
     """
-    return 0.01 + 0.25 * (1.0 - stable)
+    return 0.01 + (1.0 - stable)
 
 
 def affordable_replicates(size):
