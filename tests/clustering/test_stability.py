@@ -125,6 +125,18 @@ def test_the_most_stable_scale_comes_first_then_nearly_as_stable_ones():
     assert compared[1].labelings == table[good]
 
 
+@pytest.mark.parametrize(("best", "least"), [(1.0, 0.99), (0.8, 0.59), (0.3, -0.41)])
+def test_the_less_stable_the_best_scale_is_the_more_others_vote(best, least, monkeypatch):
+    stable = np.array([best, least + 1e-9, least - 1e-9])
+    candidates = [Scale("moderate", perplexity) for perplexity in (10.0, 20.0, 40.0)]
+    monkeypatch.setattr(
+        "kdegraph.stability.stability", lambda labelings, k: stable[labelings[0][0]]
+    )
+    labels_at = {scale: [np.full(3, i)] * N_REPLICATES for i, scale in enumerate(candidates)}
+    compared = compare(fit_of(labels_at), candidates, 2)
+    assert [one.fit.scale for one in compared] == candidates[:2]
+
+
 def test_graphs_of_many_dimensions_are_clustered_in_two_ways():
     assert embeddings_for(3) == embeddings_for(9, "cluster_qr") == ("soft",)
     assert embeddings_for(4) == embeddings_for(4, "kmeans") == ("softer", "layout")
