@@ -1,7 +1,7 @@
 """Labels from the rows that represent vertices: by k-means or a pivoted QR factorization."""
 
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -48,10 +48,10 @@ class Rounding(NamedTuple):
         if self.assign_labels == "kmeans" and len(rows) > MAX_SAMPLE:
             chosen = np.union1d(choose_rows(len(rows), rng), extremes(rows))
         weight = None if weight is None else weight[chosen]
-        return predict(self.fit(rows[chosen], n_clusters, rng, weight), rows)
+        return self.fit(rows[chosen], n_clusters, rng, weight).predict(rows)
 
     def fit(self, sample, n_clusters, rng, weight=None):
-        """Fit a model for `predict` to rows of an embedding that stand for all."""
+        """Return `Axes` or `Centers` for rows of an embedding that stand for all."""
         if self.assign_labels == "cluster_qr":
             return Axes(axes_near(sample))
         # It is slow to import, and clusters that are connected components do not need it.
@@ -62,9 +62,8 @@ class Rounding(NamedTuple):
         k = min(n_clusters, len(distinct))
         state = int(rng.integers(2**32))
         with _few_threads():
-            return KMeans(k, n_init=self.n_init, random_state=state).fit(
-                sample, sample_weight=weight
-            )
+            found = KMeans(k, n_init=self.n_init, random_state=state)
+            return Centers(found.fit(sample, sample_weight=weight))
 
 
 def choose_rows(n, rng):
@@ -79,14 +78,6 @@ def extremes(rows):
     return np.concatenate([np.argmax(rows, axis=0), np.argmin(rows, axis=0)])
 
 
-def predict(fitted, rows):
-    """Return labels for rows by a model that `Rounding.fit` has returned."""
-    if isinstance(fitted, Axes):
-        return fitted.predict(rows)
-    with _few_threads():
-        return fitted.predict(rows)
-
-
 @contextmanager
 def _few_threads():
     """Let k-means use one thread: with several, its small steps would mostly wait for each other.
@@ -96,6 +87,17 @@ def _few_threads():
     """
     with blas_threads(0), openmp().limit(limits=1):
         yield
+
+
+class Centers(NamedTuple):
+    """The means of clusters, as a fitted `KMeans` of scikit-learn."""
+
+    fitted: Any
+
+    def predict(self, rows):
+        """Return the center that each row is closest to, (m,) int32."""
+        with _few_threads():
+            return self.fitted.predict(rows)
 
 
 class Axes(NamedTuple):
@@ -114,4 +116,5 @@ class Axes(NamedTuple):
 
     def predict(self, rows):
         """Return the axis that each row is closest to, (m,) int32."""
-        return np.abs(rows @ self.columns).argmax(axis=1).astype(np.int32)
+        with blas_threads(0):
+            return np.abs(rows @ self.columns).argmax(axis=1).astype(np.int32)

@@ -11,7 +11,7 @@ from kdegraph.clustering.partition import (
     least_component,
     numbered_by_first_member,
 )
-from kdegraph.clustering.rounding import choose_rows, extremes, predict
+from kdegraph.clustering.rounding import choose_rows, extremes
 from kdegraph.eigengap import AUTO_EIGENVALUES, suggest_n_clusters
 from kdegraph.geometry.units import unit_scale
 from kdegraph.runtime.progress import partial_progress, stage_progress
@@ -168,7 +168,7 @@ def _label_tile(folder, tile, graph, min_size, fitted, factors):
     labels = np.full(len(members), -1, np.int32)
     rows = folder.read(f"embedding-{tile}", "rows")
     if len(rows):
-        labels[members] = predict(fitted, rows * factors)
+        labels[members] = fitted.predict(rows * factors)
     return {"labels": labels}
 
 
