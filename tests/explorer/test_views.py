@@ -51,6 +51,17 @@ def test_a_view_that_the_mouse_rests_on_is_built_hidden_and_is_up_to_date_when_i
     assert len(set(colors)) == 1
 
 
+def test_a_view_is_shown_that_is_built_by_the_mouse_after_its_button_was_clicked(explore):
+    explorer = explore(TWO_PAIRS, sigma=1.0, n_clusters=2)
+    browser = explorer.layout.toolbar.browser
+    # Messages of the browser that arrive before what the first one has posted is done.
+    explorer.session.state.view = "rows"
+    assert browser.opening == "Rows"
+    browser._handle_msg({"expected": "Rows"})
+    explorer.session.mailbox.drain()
+    assert browser.opening == ""
+
+
 def test_points_are_colored_by_cluster_edges_can_be_hidden_and_the_status_says_what_goes_on(
     explore,
 ):

@@ -148,14 +148,14 @@ class Layout:
     def _fill(self, place, kind):
         if kind.key != self._session.state.view:
             return  # another view has been chosen meanwhile
-        if self._is_built(kind):
+        if self._is_built(kind):  # perhaps since it was chosen: the mouse still rests on its button
             self.views[kind.key].appear()
-            return
-        with growing(place):
-            self._build(kind.key)
-            if not (kind.alone or len(self._bottom)):
-                self._fill_bottom()
-            self.toolbar.browser.opening = ""
+        else:
+            with growing(place):
+                self._build(kind.key)
+                if not (kind.alone or len(self._bottom)):
+                    self._fill_bottom()
+        self.toolbar.browser.opening = ""
 
     def _is_built(self, kind):
         """Return whether a large view is in its place, and so is the row below it if it has one."""
