@@ -81,6 +81,24 @@ def test_one_scrolls_to_all_of_a_view_in_a_low_window(first_view):
     resize(first_view, 1280)
 
 
+def test_what_sets_a_cluster_apart_is_read_above_its_plots_in_a_narrow_window(first_view):
+    page = first_view.page
+    first_view.open_view("Why")
+    for width, least in ((853, 400), (1024, 100), (1280, 150)):
+        resize(first_view, width, 480)
+        for i, sentence in enumerate(page.get_by_text("effect: ").all()):
+            text = sentence.bounding_box()
+            plot = page.locator(f".kg-why-{i}").bounding_box()
+            assert text["y"] + text["height"] <= plot["y"] + 1
+            assert text["x"] + text["width"] <= plot["x"] + plot["width"]
+            assert plot["width"] >= least
+        assert i >= 1
+    page.locator(".kg-why-rows").scroll_into_view_if_needed()
+    assert page.locator(".kg-why-rows").bounding_box()["y"] < 480
+    first_view.open_view("Graphs")
+    resize(first_view, 1280)
+
+
 def resize(first_view, width, height=672):
     first_view.page.set_viewport_size({"width": width, "height": height})
     first_view.settle()

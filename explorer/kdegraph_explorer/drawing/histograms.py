@@ -14,7 +14,7 @@ from .figures import plain_figure
 from .marks import no_marks
 from .palette import BETWEEN
 
-LETTERS = 24  # characters of the names of all bars
+LETTERS = 24  # characters that fit below the plot: of its name, or of the names of all bars
 # The browser keeps the names of ticks when numbers follow, which have no ticks at such places.
 SHIFT = 2.0**-8
 
@@ -58,7 +58,7 @@ class HistogramPlot:
         self.figure.x_range.update(start=left[0] - margin, end=right[-1] + margin)
         self.figure.y_range.end = 1.08 * max(inside.max(), outside.max())
         axis = self.figure.xaxis[0]
-        axis.axis_label = PlainText(text=name)
+        axis.axis_label = PlainText(text=shortened(name, LETTERS))
         if names is None:
             ticker = BasicTicker(desired_num_ticks=3)
             formatter = _formatter(left[0], right[-1])

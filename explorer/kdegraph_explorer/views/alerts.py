@@ -140,6 +140,7 @@ class Alert(Part):
             sizing_mode="stretch_width",
             margin=4,
             stylesheets=[style_sheet("alert")],
+            styles={"flex": "1 1 300px"},  # narrower than this, the buttons come below it
         )
         alert.param.watch(lambda event: event.new and self._close(alert), "closed")
         buttons = (shown for _, shown in self._buttons)

@@ -69,7 +69,13 @@ class WhyView(View):
         )
         self._plots = [HistogramPlot(f"Why: column {i + 1}") for i in range(MAX_COLUMNS)]
         self._sentences = [
-            styled_text("data-sentence", margin=(0, 10), height=50) for _ in self._plots
+            styled_text(
+                "data-sentence",
+                margin=(0, 10),
+                height=50,
+                styles={"height": "auto", "min-height": "50px"},
+            )
+            for _ in self._plots
         ]
         self._cards = [
             self.card(
@@ -101,7 +107,9 @@ class WhyView(View):
         return filling_column(
             row(self.choice, self._words, self.use, stylesheets=[style_sheet("wraps")]),
             beside(filling_column(*self._grid), self._side, widths=[14, 5], least=[0, 240]),
-            stylesheets=[style_sheet("below-where-narrow")],
+            # The cards need room: they lie below each other where the view itself is narrow.
+            stylesheets=[style_sheet("below-where-narrow"), style_sheet("measured")],
+            styles={"overflow-y": "auto"},
         )
 
     def describe_column(self, i, full):
