@@ -78,6 +78,28 @@ def test_what_is_no_table_of_text_keeps_its_columns(run, tmp_path):
     assert same.to_pylist() == column(tmp_path / "out.csv", "cluster").tolist()
 
 
+def test_nothing_of_a_table_is_lost(run, tmp_path):
+    """Columns of one name, whole numbers of any length, and lists, which CSV cannot hold."""
+    rows = [f"{i},{i % 2},{12345678901234567890 + i}" for i in range(40)]
+    (tmp_path / "twice.csv").write_text("\n".join(["v,v,account", *rows]))
+    assert run("cluster", "twice.csv", "-k", 2, "-o", "t.csv").exit_code == 0
+    written = rows_of((tmp_path / "t.csv").read_text())
+    assert written[0] == ["v", "v (2)", "account", "cluster"]
+    assert [",".join(row[:3]) for row in written[1:]] == rows
+    objects = [
+        {"id": 2**53 + 1 + i, "x": i % 2 + i / 99, "tags": ["a", str(i)], "from": {"town": None}}
+        for i in range(40)
+    ]
+    (tmp_path / "lists.json").write_text(json.dumps(objects))
+    for name in ("l.csv", "l.parquet"):
+        assert run("cluster", "lists.json", "-k", 2, "-o", name).exit_code == 0
+    written = rows_of((tmp_path / "l.csv").read_text())[1:]
+    assert [int(row[0]) for row in written] == [one["id"] for one in objects]
+    assert [json.loads(row[2]) for row in written] == [one["tags"] for one in objects]
+    whole = pa.parquet.read_table(tmp_path / "l.parquet")
+    assert whole.drop_columns("cluster").to_pylist() == objects
+
+
 def test_json_says_what_the_estimator_knows(run, people, tmp_path):
     X = np.random.default_rng(1).normal(size=(200, 2)) + 3.0 * np.eye(3, 2)[np.arange(200) % 3]
     np.save(tmp_path / "x.npy", X)

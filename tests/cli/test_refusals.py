@@ -26,6 +26,8 @@ REFUSED = {
     "cluster moons.csv -o labels.png": ("must end in .csv, .parquet, .npy",),
     "cluster moons.csv -o none/labels.csv": ("folder", "does not exist"),
     "cluster moons.csv -o folder.csv": ("is a folder",),
+    "cluster moons.csv -o folder.csv/../moons.csv": ("'moons.csv' is FILE itself",),
+    "graph moons.csv -o moons.csv": ("'moons.csv' is FILE itself",),
     "cluster moons.csv --noise 0.9 --sigma auto": ("noise needs several graphs",),
     "cluster moons.csv --noise 0.9 --method knn": ("noise needs several graphs", "k-NN graph"),
     "cluster halves.png --columns x": ("is a picture",),

@@ -49,9 +49,24 @@ def test_workers_of_a_scheduler(run, points):
 
 def test_workers_with_a_limit_of_memory(run, points, monkeypatch):
     monkeypatch.setattr("kdegraph.runtime.threads.get_num_threads", lambda: 1)  # so many workers
-    result = run(*QUICK, points, "--memory-limit", "3GB", "-o", "labels.npy")
+    result = run(*QUICK, points, "--memory-limit", "600MB", "-o", "labels.npy")
     assert result.exit_code == 0, result.output
     assert same_partition(np.load(points.with_name("labels.npy")), MOONS.y)
+
+
+def test_as_many_workers_as_the_limit_of_memory_is_enough_for(run, points, monkeypatch):
+    limits = []
+
+    def cluster_of(n_workers, **options):
+        limits.append((n_workers, options["memory_limit"]))
+        return distributed.LocalCluster(n_workers=n_workers, processes=False, **options)
+
+    monkeypatch.setattr("dask.distributed.LocalCluster", cluster_of)
+    monkeypatch.setattr("kdegraph.runtime.threads.get_num_threads", lambda: 4)
+    for limit in ("600MB", "1.3GB", "3GB"):
+        result = run(*QUICK, points, "--memory-limit", limit, "-o", "labels.npy")
+        assert result.exit_code == 0, result.output
+    assert limits == [(1, 600_000_000), (2, 650_000_000), (4, 750_000_000)]
 
 
 REFUSED = {
@@ -61,6 +76,7 @@ REFUSED = {
     "noise": (("--noise", 0.9), "--noise does not go with"),
     "scale": (("--scale", "standardize"), "--scale standardize does not go with"),
     "size": (("--memory-limit", "much"), "'much' is not a number of bytes"),
+    "small": (("--memory-limit", "599MB"), "'599MB' is too little"),
     "output": (("-o", "labels.png"), "must end in"),
     "columns": (("--columns", "0,2"), "numbers from 0 to 1"),
 }

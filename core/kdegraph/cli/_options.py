@@ -47,14 +47,15 @@ _OPTIONS = (
         "--categories",
         multiple=True,
         metavar="NAME[,NAME...]",
-        help="Columns that are categories; auto: those of text. Each column then counts as one, "
-        "see kdegraph.datasets.table_points, and --scale has no effect.",
+        help="Use columns of text as categories, and also these, such as numbers that are codes; "
+        "auto: text alone. --columns leaves others out. Each column then counts as one, see "
+        "kdegraph.datasets.table_points, and --scale has no effect.",
     ),
     click.option(
         "--label",
         metavar="NAME",
         help="Column of known labels, to compare with; 'none' for none. "
-        "[default: one called label, class, target, ...]",
+        "[default: one called label, class, target, ..., else the only one of text that repeats]",
     ),
     click.option(
         "--id",

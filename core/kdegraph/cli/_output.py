@@ -16,13 +16,13 @@ from kdegraph.runtime.replacing import new_folder, writing
 STDOUT = Path("-")  # where CSV is written to instead of a file
 
 
-def check_output(path, extensions):
+def check_output(path, extensions, source="-"):
     """Check a path before any work is done for it, and return it as a Path; None stays None, and
     "-" is `STDOUT`.
 
     Links are resolved, so that the file behind a link is replaced rather than the link. A
-    click.BadParameter is raised if the path does not end in one of the extensions, or if its folder
-    does not exist or cannot be written to.
+    click.BadParameter is raised if the path does not end in one of the extensions, if its folder
+    does not exist or cannot be written to, or if it is that of the `source` of the points.
     """
     if path in (None, "-"):
         return None if path is None else STDOUT
@@ -35,6 +35,8 @@ def check_output(path, extensions):
         problem = f"{str(path)!r} is a folder."
     elif not path.parent.is_dir():
         problem = f"{folder} does not exist."
+    elif path == Path(source).resolve():
+        problem = f"{name!r} is FILE itself, which would be replaced; write to another file."
     elif not os.access(path.parent, os.W_OK):
         problem = f"{folder} cannot be written to."
     if problem:
@@ -108,9 +110,21 @@ def _print_bytes(content):
 
 
 def _write_csv(frame, stream):
+    import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
     names = io.StringIO()  # Arrow would quote all of them
     csv.writer(names, lineterminator="\n").writerow(frame.column_names)
     stream.write(names.getvalue().encode())
+    for i, field in enumerate(frame.schema):
+        if pa.types.is_nested(field.type):  # which CSV cannot hold
+            frame = frame.set_column(i, field.name, _as_json(frame.column(i)))
     arrow_csv.write_csv(frame, stream, arrow_csv.WriteOptions(include_header=False))
+
+
+def _as_json(values):
+    """Return an Arrow array as text in JSON."""
+    import pyarrow as pa
+
+    texts = (json.dumps(value, default=str) for value in values.to_pylist())
+    return pa.array((None if text == "null" else text for text in texts), pa.string())

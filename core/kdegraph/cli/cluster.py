@@ -49,8 +49,8 @@ EXTENSIONS = (".csv", ".parquet", ".npy")
     "--memory-limit",
     callback=_tiles.as_bytes,
     metavar="SIZE",
-    help="Compute the tiles by worker processes with this much memory in all, such as 4GB. Those "
-    "of a scheduler have limits of their own.",
+    help="Compute the tiles by worker processes with this much memory in all, such as 4GB, and at "
+    "least 600MB. Those of a scheduler have limits of their own.",
 )
 @click.option(
     "--noise",
@@ -88,7 +88,7 @@ def cluster(file, clusters, output, as_json, store, scheduler, memory_limit, qui
         workers = _tiles.workers(scheduler, memory_limit)
         lines, facts = _cluster_by_tiles(file, clusters, output, store, workers, given, quiet)
     else:
-        path = _output.check_output(output, _extensions(file))
+        path = _output.check_output(output, _extensions(file), file)
         lines, facts = _cluster_in_memory(file, clusters, path, given, quiet)
     if as_json:
         labels = facts.pop("labels")
@@ -115,7 +115,7 @@ def _cluster_by_tiles(file, clusters, output, store, workers, given, quiet):
 
     options = _options.check_options(given)
     _tiles.check_options(options)
-    path = _output.check_output(output, (*EXTENSIONS, ".zarr"))
+    path = _output.check_output(output, (*EXTENSIONS, ".zarr"), file)
     with progress_line(quiet, options.deadline) as progress, workers:
         graph = _tiles.build(file, options, store, progress)
         result = spectral_clustering(graph, clusters, seed=options.seed, progress=progress)

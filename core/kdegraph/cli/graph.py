@@ -43,7 +43,7 @@ def graph(file, output, quiet, **given):
       kdegraph graph points.csv --columns x,y --kernel laplacian -o graph.npz
       kdegraph graph photo.jpg --max-pixels 5000 --method knn --neighbors 15 -o edges.csv
     """
-    path = _output.check_output(output, (".npz", ".csv", ".parquet", *EXCHANGE))
+    path = _output.check_output(output, (".npz", ".csv", ".parquet", *EXCHANGE), file)
     options = _options.check_options(given)
     with progress_line(quiet, options.deadline) as progress:
         found = _options.read_input(file, options, progress)

@@ -18,8 +18,9 @@ from kdegraph.io.numbers import numbers_of
 from kdegraph.io.table import Table
 from kdegraph.runtime.slices import slices, take
 
-# A postal code or the like: a number of three or more digits that begins with a zero.
-CODE = re.compile("0[0-9]{2,}")
+# A postal code or the like: a number of three or more digits that begins with a zero. An account
+# number or the like: one of more digits than all integers of 64 bits can have.
+CODE = re.compile("0[0-9]{2,}|[1-9][0-9]{18,}")
 _NUMBER = "(?:number|num|no|nr)"  # in names of columns
 # Names of columns of numbers that are names, such as zip_code and "Phone number".
 _NAMES = (

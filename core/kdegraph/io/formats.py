@@ -63,19 +63,25 @@ def _read_objects(text, name, max_bytes, needed):
         check_table(n_lines(text), len(keys), name, max_bytes)
         # The types of the columns are recognized from the first MiB.
         schema = _read_json(b"".join(io.BytesIO(text).readlines(2**20))).schema
-        # A column with 1 there and 1.5 later is one of numbers.
-        types = [pa.float64() if pa.types.is_integer(t) else t for t in schema.types]
-        schema = pa.schema(list(zip(schema.names, types, strict=True)))
-        found = _read_json(text, explicit_schema=schema, unexpected_field_behavior="error")
+        try:
+            found = _read_json(text, schema)
+        except pa.ArrowInvalid:  # perhaps a column with 1 there and 1.5 later: one of numbers
+            types = [pa.float64() if pa.types.is_integer(t) else t for t in schema.types]
+            found = _read_json(text, pa.schema(list(zip(schema.names, types, strict=True))))
     return Table(map(column, found.column_names, found.columns), name, frame=found)
 
 
-def _read_json(text, **options):
+def _read_json(text, schema=None):
     import pyarrow as pa
     from pyarrow import json
 
     block = json.ReadOptions(block_size=len(text) + 1)
-    return json.read_json(pa.BufferReader(text), block, json.ParseOptions(**options))
+    kept = (
+        {"explicit_schema": schema, "unexpected_field_behavior": "error"}
+        if schema is not None
+        else {}
+    )
+    return json.read_json(pa.BufferReader(text), block, json.ParseOptions(**kept))
 
 
 def read_arff(data, name, max_bytes):

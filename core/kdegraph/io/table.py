@@ -77,7 +77,11 @@ class Table:
         first_line: int | None = None,
         frame: Any = None,
     ) -> None:
-        self.columns: tuple[Column, ...] = tuple(_with_different_names(columns))
+        columns = tuple(columns)
+        names = _different([column.name for column in columns])
+        self.columns: tuple[Column, ...] = tuple(
+            replace(column, name=name) for column, name in zip(columns, names, strict=True)
+        )
         self.name = name
         self.first_line = first_line
         self.frame = frame
@@ -221,6 +225,8 @@ class Table:
     def to_arrow(self, columns: Mapping[str, NDArray[Any]] | None = None) -> Any:
         """Return all columns as they were read, and further ones after them.
 
+        They have the names of `columns`: the second "x" is "x (2)".
+
         Parameters
         ----------
         columns : mapping of str to (n_rows,) array, optional
@@ -245,7 +251,7 @@ class Table:
             known = [column for column in self.columns if column.values is not None]
             found = {column.name: as_arrow(column.values) for column in known}
         else:
-            found = dict(zip(self.frame.column_names, self.frame.columns, strict=True))
+            found = dict(zip(_different(self.frame.column_names), self.frame.columns, strict=True))
         for name, values in found.items():
             if pa.types.is_dictionary(values.type):
                 found[name] = values.cast(values.type.value_type)
@@ -293,13 +299,13 @@ def _named_like_labels(columns):
     return {name: n_classes for name, n_classes in found.items() if n_classes}
 
 
-def _with_different_names(columns):
-    """Yield columns with a number after names that occur again: the second "x" is "x (2)"."""
-    seen = set()
-    for column in columns:
-        name, count = column.name, 1
-        while name in seen:
+def _different(names):
+    """Return the names with a number after those that occur again: the second "x" is "x (2)"."""
+    found = {}  # in order
+    for name in names:
+        different, count = name, 1
+        while different in found:
             count += 1
-            name = f"{column.name} ({count})"
-        seen.add(name)
-        yield column if name == column.name else replace(column, name=name)
+            different = f"{name} ({count})"
+        found[different] = None
+    return list(found)
