@@ -320,9 +320,9 @@ class KDESpectralClustering(
             raise ValueError("sample_weight is for points in memory, not for Dask arrays")
         if check_choice(self.affinity, "affinity", AFFINITIES) == "kernel":
             points = self._check_points(X)
-            if not isinstance(self.n_clusters, str):
-                reason = f"(the number of points), here {len(points)}"
-                check_count(self.n_clusters, "n_clusters", maximum=len(points), reason=reason)
+            number = "min_clusters" if isinstance(self.n_clusters, str) else "n_clusters"
+            reason = f"(the number of points), here {len(points)}"
+            check_count(getattr(self, number), number, maximum=len(points), reason=reason)
             if self.noise is not None:
                 check_noise(self.noise, points, one_graph=self._lazy or self.sigma is not None)
             weight = check_sample_weight(sample_weight, len(points))

@@ -66,7 +66,8 @@ def new_bandwidths(
         ValueError,
         "error-bandwidths",
         f"X has {len(queries)} new points, whose bandwidths are unknown, as sigma was an array "
-        "with those of the fitted points; take sigma='local' or 'moderate', or fit all points",
+        "with those of the fitted points, whose clusters are in labels_; take sigma='local' or "
+        "'moderate', or fit all points",
     )
 
 

@@ -106,10 +106,11 @@ def check_estimator_points(estimator: Any, X: Any, fitted: Any = None, **options
     refuse_masked(X, "X")
     check_sparse(X, "X")
     try:
-        X = validate_data(estimator, X, accept_sparse="csr", order="C", **options)
-    except OverflowError as error:
-        raise ValueError(f"X has a number beyond the range of float64: {error}") from None
-    points = check_points(X, keep_single=True, keep_sparse=True)
+        found = validate_data(estimator, X, accept_sparse="csr", order="C", **options)
+    except (ValueError, OverflowError, np.exceptions.DTypePromotionError):
+        check_points(X, keep_sparse=True)  # its errors say what to do
+        raise
+    points = check_points(found, keep_single=True, keep_sparse=True)
     if fitted is None or isinstance(points, SparsePoints) == isinstance(fitted, SparsePoints):
         return points
     return points.toarray() if isinstance(points, SparsePoints) else SparsePoints(points)
@@ -168,7 +169,7 @@ def _as_table(X, name):
         )
     if array.ndim != 2:
         one_feature, one_point = f"{name}.reshape(-1, 1)", f"{name}.reshape(1, -1)"
-        hint = f"; for one feature use {one_feature}, for one point {one_point}"
+        hint = f". Reshape your data: for one feature {one_feature}, for one point {one_point}"
         raise explained(
             ValueError,
             "error-shape",
@@ -179,14 +180,14 @@ def _as_table(X, name):
         return array
     try:
         if array.dtype.kind != "O":
-            raise ValueError("strings, dates or records")
+            raise ValueError("text, dates or records")
         return array.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError) as error:
         raise explained(
             ValueError,
             "error-words",
-            f"{name} must hold numbers, got dtype {array.dtype}; drop or encode the columns of "
-            "text",
+            f"{name} must hold numbers, got dtype {array.dtype} ({error}); drop or encode such "
+            "columns",
         ) from None
     except OverflowError as error:
         raise ValueError(f"{name} has a number beyond the range of float64: {error}") from None

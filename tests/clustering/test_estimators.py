@@ -4,6 +4,7 @@ answer.
 
 import kdegraph
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 from kdegraph.dispatch import spectral_clustering
@@ -146,6 +147,7 @@ def test_new_and_fitted_points_mix_and_rows_do_not_depend_on_each_other(moons):
     ("parameters", "message"),
     [
         ({"n_clusters": 41}, "n_clusters must be at most 40"),
+        ({"n_clusters": "auto", "min_clusters": 41}, "min_clusters must be at most 40"),
         ({"sigma": 1e-300}, "all 40 vertices are isolated"),
         ({"noise": 1.5}, r"noise must lie in \(0, 1\], got 1.5"),
         ({"noise": 0.9, "sigma": 1.0}, "noise needs several graphs.*leave out noise or sigma"),
@@ -178,7 +180,21 @@ def test_a_new_point_at_the_only_fitted_one_may_come_with_others():
     np.testing.assert_array_equal(model.predict_proba([[2.0], [1.0], [0.0]]), [[1.0]] * 3)
 
 
-def test_a_number_beyond_float64_is_refused():
+DAYS = pd.to_datetime(["2024-01-31", "2024-02-29"])
+BAD = (
+    ([[10**400], [1]], "X has a number beyond the range of float64"),
+    ([["a"], ["b"]], "X must hold numbers, got dtype <U1 .text, dates or records.; drop or encode"),
+    (pd.DataFrame({"a": ["u", "v"], "b": [1, 2]}), "could not convert string to float: 'u'.; drop"),
+    (pd.DataFrame({"a": DAYS, "b": [1.0, 2.0]}), "X must hold numbers, .* not 'Timestamp'.; drop"),
+    ([[1.0, 2.0], [3.0, np.nan]], r"X must be finite, but X\[1, 1\] is nan"),
+    ([1.0, 2.0], r"X must have shape \(n, d\), got \(2,\)"),
+)
+
+
+@pytest.mark.parametrize(("X", "message"), BAD)
+def test_bad_points_are_refused_in_the_words_of_the_functions(X, message):
     for estimator in (kdegraph.KDESpectralClustering(), kdegraph.SimilarityGraphTransformer()):
-        with pytest.raises(ValueError, match="X has a number beyond the range of float64"):
-            estimator.fit([[10**400], [1]])
+        with pytest.raises(ValueError, match=message):
+            estimator.fit(X)
+    with pytest.raises(ValueError, match=message):
+        kdegraph.similarity_graph(X)
