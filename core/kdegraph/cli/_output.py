@@ -110,21 +110,11 @@ def _print_bytes(content):
 
 
 def _write_csv(frame, stream):
-    import pyarrow as pa
     from pyarrow import csv as arrow_csv
+
+    from kdegraph.io.columns import flattened
 
     names = io.StringIO()  # Arrow would quote all of them
     csv.writer(names, lineterminator="\n").writerow(frame.column_names)
     stream.write(names.getvalue().encode())
-    for i, field in enumerate(frame.schema):
-        if pa.types.is_nested(field.type):  # which CSV cannot hold
-            frame = frame.set_column(i, field.name, _as_json(frame.column(i)))
-    arrow_csv.write_csv(frame, stream, arrow_csv.WriteOptions(include_header=False))
-
-
-def _as_json(values):
-    """Return an Arrow array as text in JSON."""
-    import pyarrow as pa
-
-    texts = (json.dumps(value, default=str) for value in values.to_pylist())
-    return pa.array((None if text == "null" else text for text in texts), pa.string())
+    arrow_csv.write_csv(flattened(frame), stream, arrow_csv.WriteOptions(include_header=False))
