@@ -287,7 +287,11 @@ def test_edits_are_seen_in_all_views_and_undone(explorer):
     table = own_table(session).to_pydict()
     assert table["cluster"] == [int(word[0]) for word in np.repeat(two, 15)]
     assert table["subcluster"] == np.repeat(two, 15).tolist()
-    assert label_table(session)["kde_cluster"].to_pylist() == state.outcome("kde").labels.tolist()
+    labels = label_table(session).to_pydict()
+    for name in ("cluster", "subcluster"):  # one meaning in all files, also of the k-NN graph
+        assert labels[f"kde_{name}"] == table[name]
+    knn = state.outcome("knn")
+    assert labels["knn_subcluster"] == [knn.marks[c] for c in knn.colors.tolist()]
     assert set(explorer.labels.tolist()) == {0, 1, 2}
     page = export(session, "page").decode()
     assert all(f"cluster {word}" in page for word in two)

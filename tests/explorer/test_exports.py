@@ -26,12 +26,10 @@ def test_labels_as_csv_and_parquet_and_the_names_of_all_files(sessions):
     table = csv.read_csv(pa.BufferReader(export(session, "labels-csv")))
     assert table.column_names == ["row", "kde_cluster", "knn_cluster", "reference", "selected"]
     assert table["row"].to_pylist() == list(range(200))
-    np.testing.assert_array_equal(
-        table["kde_cluster"].to_numpy(), session.state.outcome("kde").labels
-    )
-    np.testing.assert_array_equal(
-        table["knn_cluster"].to_numpy(), session.state.outcome("knn").labels
-    )
+    for method in ("kde", "knn"):
+        np.testing.assert_array_equal(
+            table[f"{method}_cluster"].to_numpy(), session.state.outcome(method).colors + 1
+        )
     assert np.flatnonzero(table["selected"].to_numpy(zero_copy_only=False)).tolist() == [4, 6]
     again = parquet.read_table(pa.BufferReader(export(session, "labels-parquet")))
     assert again.column_names == table.column_names
@@ -109,7 +107,7 @@ def test_graph_and_edges_also_for_other_programs(sessions, tmp_path):
         found = reader(tmp_path / "graph", node_type=int)
         again = networkx.to_scipy_sparse_array(found, nodelist=range(200))
         np.testing.assert_array_equal(again.toarray(), outcome.adjacency.toarray())
-        assert [found.nodes[i]["kde_cluster"] for i in range(200)] == outcome.labels.tolist()
+        assert [found.nodes[i]["kde_cluster"] for i in range(200)] == (outcome.colors + 1).tolist()
         assert [found.nodes[i]["x"] for i in range(200)] == shown.X[:, 0].tolist()
         assert [i for i in range(200) if found.nodes[i]["selected"]] == [4, 6]
 

@@ -42,8 +42,9 @@ class Export:
 def label_table(session):
     """Return a table of the points with their clusters, one row each.
 
-    It has the number of a point or its row in the file, its clusters, the name of its cluster in
-    the KDE graph if any has one, its true label if known, and whether it is selected.
+    It has the number of a point or its row in the file, its cluster in each graph as `own_table`
+    has it, the name of its cluster in the KDE graph if any has one, its true label if known, and
+    whether it is selected.
     """
     import pyarrow as pa
 
@@ -53,9 +54,7 @@ def label_table(session):
     for method in METHODS:
         outcome = state.outcome(method)
         if outcome is not None:
-            columns[f"{method}_cluster"] = outcome.labels.astype(np.int64)
-        if method == "kde" and outcome is not None and outcome.edited:
-            columns["kde_subcluster"] = _by_cluster(outcome, outcome.marks)
+            columns |= _cluster_columns(outcome, f"{method}_")
         if method == "kde" and outcome is not None and state.named:
             columns["kde_cluster_name"] = _by_cluster(outcome, state.named)
     if dataset.y is not None:
@@ -65,6 +64,18 @@ def label_table(session):
     selected = np.zeros(dataset.n_points, dtype=bool)
     selected[state.selection] = True
     return pa.table({**columns, "selected": selected})
+
+
+def _cluster_columns(outcome, prefix=""):
+    """Return the number of the cluster of each point as the page shows it, and the part of a
+    cluster that was split, such as "2a", if any was: columns by name.
+    """
+    marks = {number: outcome.marks[number] for number in outcome.clusters}
+    numbers = {number: number_of(mark) for number, mark in marks.items()}
+    columns = {f"{prefix}cluster": _by_cluster(outcome, numbers)}
+    if not all(mark.isdigit() for mark in marks.values()):
+        columns[f"{prefix}subcluster"] = _by_cluster(outcome, marks)
+    return columns
 
 
 def _by_cluster(outcome, values):
@@ -94,10 +105,7 @@ def own_table(session):
     places = np.full(table.n_rows, -1)
     places[rows_of(dataset)] = np.arange(dataset.n_points)
     at = pa.array(places, mask=places < 0)
-    numbers = {c: number_of(mark) for c, mark in outcome.marks.items()}
-    columns = {"cluster": _by_cluster(outcome, numbers).take(at)}
-    if not all(mark.isdigit() for mark in outcome.marks.values()):
-        columns["subcluster"] = _by_cluster(outcome, outcome.marks).take(at)
+    columns = {name: values.take(at) for name, values in _cluster_columns(outcome).items()}
     if state.named:
         columns["cluster_name"] = _by_cluster(outcome, state.named).take(at)
     if outcome.vote is not None:
