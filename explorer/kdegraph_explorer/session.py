@@ -144,6 +144,18 @@ class Session:
         return None if self.origin is None else (self.origin[0].key, self.origin[1])
 
     @property
+    def obstacle(self):
+        """Return why nothing is under way as long as there is no result: what the user is to do, or
+        that the work has ended without one. It is empty if a result is to be expected.
+        """
+        state, source = self.state, self.sources[self.state.source]
+        if state.stage is None and (state.error or state.stopped):
+            return "There is no result yet."
+        if state.stage is None and state.dataset is None and source.loader() is None:
+            return source.missing
+        return ""
+
+    @property
     def restoring(self):
         """Return whether choices are being restored, so that no change is the user's."""
         return self._restored is not None

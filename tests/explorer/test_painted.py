@@ -23,6 +23,7 @@ from kdegraph_explorer.sources.painted import (
     pack,
     unpack,
 )
+from kdegraph_explorer.views.status import Status
 
 
 @pytest.fixture
@@ -109,6 +110,12 @@ def test_there_are_points_to_begin_with_and_a_blob_needs_no_mouse(explorer):
     settle(explorer)
     assert state.dataset.n_points == 60
     assert state.dataset.y is None  # one paint alone is no reference
+
+
+def test_a_page_without_painted_points_says_where_to_paint(sessions):
+    session = sessions(start=False)
+    session.restore(read(session, 'source=painted&data.points=""'))
+    assert Status(session).sentence() == "Paint points in the view Paint."
 
 
 def test_a_stroke_becomes_points_and_undo_takes_it_back(explorer):

@@ -56,7 +56,7 @@ def test_a_file_that_does_not_exist_is_an_error_until_it_does(sessions, tmp_path
         f"the file {str(path)!r} cannot be read: No such file or directory; "
         "under Data, choose another file or another source"
     )
-    assert Status(session).sentence() == "No data"
+    assert Status(session).sentence() == "There is no result yet."
     assert not any(job.busy for job in session.jobs)
     path.write_bytes(TABLE)
     session.retry()

@@ -3,12 +3,13 @@
 import kdegraph
 import numpy as np
 import pytest
-from explorer_actions import choose, computed, put
+from explorer_actions import PATIENCE, TABLE, choose, computed, put
 from explorer_objects import image, opened, part, source, text
 from kdegraph import datasets
-from kdegraph_explorer.address import first_view
+from kdegraph_explorer.address import first_view, read
 from kdegraph_explorer.algorithm.proof import Proof, edge_weights, proof
 from kdegraph_explorer.results import FULL_UP_TO, Request
+from kdegraph_explorer.uploads import StoredFile
 from kdegraph_explorer.views.alerts import STEPS, Tour
 from kdegraph_explorer.views.base import Caption
 from kdegraph_explorer.views.layout import Layout
@@ -101,6 +102,28 @@ def test_three_graphs_are_drawn_and_measured(explore):
     assert f"The full graph of these points has {pairs:,} edges" in shown.headline.content
     assert "not built" in text(shown, "kg-verdict-full")
     assert "…" not in text(shown, "kg-verdict-knn")  # nothing is under way
+
+
+def test_without_a_file_the_page_asks_for_one_and_claims_no_work(sessions):
+    layout = Layout(session := sessions(start=False), True, "start")
+    shown = layout.views["start"]
+    assert "The three graphs are under way." in shown.headline.content
+    session.restore(read(session, "source=upload"))
+    session.wait(PATIENCE)
+    words = "Choose a file under Data, or drop one there."
+    assert layout.status.sentence() == words
+    assert words in shown.headline.content
+    compare = layout.views["compare"]
+    session.state.view = "compare"
+    compare.appear()
+    assert "Full graph</b>: no result yet" in text(compare, "kg-differences")
+    session.state.view = "start"
+    put(session, "upload", file=StoredFile.of("bad.npy", b"words"))
+    assert session.state.error
+    assert "There is no result yet." in shown.headline.content
+    assert "…" not in text(shown, "kg-verdict-kde")
+    put(session, "upload", file=StoredFile.of("t.csv", TABLE))
+    assert "finds" in shown.headline.content
 
 
 def test_the_tour_has_three_steps_and_can_be_left_in_each(explore):

@@ -24,6 +24,7 @@ class Source(param.Parameterized):
     # Names of the controls that change only what is taken of each point: a chosen part of the
     # points remains.
     same_points: tuple[str, ...] = ()
+    missing = ""  # what the user is to do where there is nothing to load
 
     part = param.String(
         doc="The points that are explored, as indices and ranges such as '0-5,7'; empty for all.",

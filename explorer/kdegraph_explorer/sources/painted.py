@@ -88,6 +88,7 @@ class Painted(Source):
     key = "painted"
     label = "Painted points"
     controls = ("points",)
+    missing = "Paint points in the view Paint."
     widgets: ClassVar[dict] = {"points": "none"}
 
     points = param.String(

@@ -53,6 +53,7 @@ class Upload(ColumnScales, Source):
     label = "File"
     controls = ("file", *COLUMN_CHOICES, "incomplete", "metric", "pixels")
     same_points = (*COLUMN_CHOICES, "metric")
+    missing = "Choose a file under Data, or drop one there."
     widgets: ClassVar[dict] = {
         "file": "file",
         "columns": "columns",

@@ -13,6 +13,9 @@ from ..assets import script_of_elements, style_sheet
 from .markup import Markup, Text, html_table
 from .widgets import link
 
+# What `Session.obstacle` depends on, besides data and results.
+PROGRESS = ("stage", "error", "stopped", "source")
+
 
 class Caption(JSComponent):
     """Title and sentence of a plot or a table, with a menu if there is something to choose."""

@@ -7,7 +7,7 @@ import numpy as np
 from ..assets import SIZES, style_sheet
 from ..drawing.eigenvalue_plot import EigenvaluePlot
 from ..results import ALL_METHODS, FULL_UP_TO, too_many
-from .base import View, beside, caption_of, figure_pane, low_row
+from .base import PROGRESS, View, beside, caption_of, figure_pane, low_row
 from .describe import clusters, spectra
 from .markup import Markup, Text, each, styled_text
 from .plots import PLOTTED, LinkedPlots
@@ -61,6 +61,7 @@ class CompareView(View):
         }
         self._body = self._lay_out()
         self.follow(self._update, *PLOTTED)
+        self.follow(self._say, *PLOTTED, *PROGRESS)
         self.follow(self._tabulate, "judgements")
 
     def _button(self, method):
@@ -132,10 +133,12 @@ class CompareView(View):
             caption_of(self._cards[method]).sentence = outcomes[method].bandwidth.words
         self._tabulate()
         self._not_built.visible = too_many(self.state.shown)
-        self._sentences.content = each(Markup("<p>{}</p>"), map(self._sentence, self._buttons))
         for method, select in self._buttons.items():
             found = self.differences(method)
             select.disabled = found is None or not len(found)
+
+    def _say(self):
+        self._sentences.content = each(Markup("<p>{}</p>"), map(self._sentence, self._buttons))
 
     def _tabulate(self):
         self._table.content = score_table(ALL_METHODS, self.rows())
@@ -147,5 +150,6 @@ class CompareView(View):
             words = f"{len(found):,} of {n:,} points ({len(found) / n:.1%})"
         else:
             built = method != "full" or not too_many(self.state.shown)
-            words = "under way" if built else "not built"
+            waiting = "no result yet" if self.session.obstacle else "under way"
+            words = waiting if built else "not built"
         return Markup("<b>{}</b>: {}").format(name, words)

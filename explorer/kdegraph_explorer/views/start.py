@@ -13,7 +13,7 @@ from ..drawing.figures import plain_figure
 from ..drawing.marks import no_marks
 from ..drawing.palette import METHOD
 from ..results import FULL_UP_TO, too_many
-from .base import Description, View, beside, caption_of, figure_pane, low_row
+from .base import PROGRESS, Description, View, beside, caption_of, figure_pane, low_row
 from .describe import WAITING, clusters, spectra
 from .markup import Markup, Text, styled_text
 from .plots import PLOTTED, LinkedPlots
@@ -67,6 +67,7 @@ class StartView(View):
         }
         self._body = self._lay_out()
         self.follow(self._update, *PLOTTED)
+        self.follow(self._say, *PLOTTED, *PROGRESS)
 
     def _lay_out(self):
         tour = button(
@@ -119,15 +120,10 @@ class StartView(View):
         self._plots.update()
         outcomes = self.state.outcomes(PANELS)
         self._proof = proof(outcomes) if len(outcomes) == len(PANELS) else None
-        self.headline.content = headline(self._proof, self.state.n_neighbors, self.state.shown)
         for method, frame in self._cards.items():
             found = outcomes.get(method)
             edges = "" if found is None else f"{found.adjacency.nnz // 2:,} edges"
             caption_of(frame).sentence = edges
-            words = verdict(self._proof, method)
-            if too_many(self.state.shown):
-                words = "not built" if method == "full" else ""
-            self._verdicts[method].content = Markup('<span title="{0}">{0}</span>').format(words)
         if "kde" not in outcomes:
             self._spectra.clear()
             return
@@ -136,6 +132,16 @@ class StartView(View):
         if outcomes["kde"].graph is not self._weights_of:
             self._weights_of = outcomes["kde"].graph
             self._weigh(*edge_weights(self._weights_of))
+
+    def _say(self):
+        """Say what the comparison shows, or why there is none."""
+        shown, obstacle = self.state.shown, self.session.obstacle
+        self.headline.content = headline(self._proof, self.state.n_neighbors, shown, obstacle)
+        for method, text in self._verdicts.items():
+            words = "" if self._proof is None and obstacle else verdict(self._proof, method)
+            if too_many(shown):
+                words = "not built" if method == "full" else ""
+            text.content = Markup('<span title="{0}">{0}</span>').format(words)
 
     def _weigh(self, lengths, pairs):
         self._edges.data = {"length": lengths, "pairs": pairs}
@@ -170,10 +176,10 @@ FINDS = {  # by whether the sampled graph and the k-NN graph agree with the full
 }
 
 
-def headline(found, n_neighbors, shown=None):
+def headline(found, n_neighbors, shown=None, obstacle=""):
     """Return the number and the sentence above the plots, as HTML, from a `Proof` or None.
 
-    `shown` are the points, which may be too many for a full graph.
+    `shown` are the points, which may be too many for a full graph; for `obstacle` see `Session`.
     """
     if too_many(shown):
         sentence = (
@@ -181,6 +187,8 @@ def headline(found, n_neighbors, shown=None):
             f"to compare the others with it here. It is built for up to {FULL_UP_TO:,} points."
         )
         return Markup("<b>–</b><p>{}</p>").format(sentence)
+    if found is None and obstacle:
+        return Markup("<b>–</b><p>{}</p>").format(obstacle)
     if found is None:
         return Markup("<b>…</b><p>{}</p>").format("The three graphs are under way.")
     error = found.eigenvalue_error

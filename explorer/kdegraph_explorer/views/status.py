@@ -6,7 +6,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from ..assets import style_sheet
-from .base import Part
+from .base import PROGRESS, Part
 from .decided import CLEAR
 from .describe import counted
 from .markup import Markup, Text, styled_text
@@ -53,7 +53,7 @@ class Status(Part):
             height=32,
             styles={"flex": "1 1 auto", "min-width": "0"},
         )
-        self.keep_up(self._update, "stage", "fraction", "result", "dataset", "shown", "error")
+        self.keep_up(self._update, "fraction", "result", "dataset", "shown", *PROGRESS)
 
     def sentence(self):
         """Return what is going on, in words."""
@@ -61,7 +61,7 @@ class Status(Part):
         if state.stage is not None:
             return f"{state.stage} …"
         if state.dataset is None:
-            return "No data" if state.error else "Starting …"
+            return self.session.obstacle or "Starting …"
         n, d = state.dataset.X.shape
         size = f"{n:,} point{'s' * (n != 1)} in {d} dimension{'s' * (d != 1)}"
         words = f"{state.dataset.name}: {size}"
