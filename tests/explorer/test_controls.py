@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
-from explorer_actions import TWO_PAIRS, settle
-from explorer_objects import seen, widget, widgets
+from explorer_actions import TABLE, TWO_PAIRS, give_file, put, settle
+from explorer_objects import controls, seen, widget, widgets
 from kdegraph import datasets, estimate_sigma
 from kdegraph_explorer import Explorer
+from kdegraph_explorer.views.controls import DataControls
+from kdegraph_explorer.views.markup import Text
 
 OWN = {  # a control of each source that no other source has
     "generators": "Shape",
@@ -28,6 +30,19 @@ def test_every_widget_has_a_label_and_a_sentence_and_is_made_when_its_source_is_
     found = widgets(explorer)
     assert len({w.label for w in found}) == len(found) >= 25
     assert all(w.description for w in found)
+
+
+def test_only_points_of_the_chosen_source_are_described(explore):
+    explorer = explore()
+    *_, sentence = controls(explorer, DataControls).__panel__().select(Text)
+    about = sentence.content
+    assert about.startswith("Two interleaved half circles")
+    put(explorer, source="upload")
+    assert sentence.content == "The plots still show “moons”."
+    give_file(explorer.session, TABLE)
+    assert sentence.content == explorer.session.state.dataset.description
+    put(explorer, source="generators")
+    assert sentence.content == about
 
 
 def test_sliders_follow_the_state_without_choosing_and_set_it(explore):

@@ -145,7 +145,17 @@ class DataControls(Part):
         for key, place in self._places.items():
             place.visible = key == self.state.source
         self._kept.update(self.state.source == Upload.key)
-        self._sentence.content = "" if self.state.dataset is None else about(self.state.dataset)
+        self._sentence.content = self._about()
+
+    def _about(self):
+        """Describe the data; if they are not from the chosen source, only say which are shown."""
+        dataset = self.state.dataset
+        if dataset is None:
+            return ""
+        source, _ = self.session.origin
+        if source.key == self.state.source:
+            return about(dataset)
+        return f"The plots still show “{dataset.name}”."
 
     def _show_applicable(self):
         """Show those of the controls that are meaningful at present."""
