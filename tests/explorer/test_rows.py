@@ -31,8 +31,16 @@ def test_columns_cells_and_summary(table):
         ["0", "2", "7", "2.5", "ant", "2020-01-03"],
     ]
     heads, cells = table.summary(np.array([0, 1]))
-    assert heads == ["Cluster", "Points", "Selected", "Mean size", "Most kind"]
-    assert cells == {0: ["1", "1", "–", "bee"], 1: ["3", "1", "3.9167", "Ant hill"]}
+    assert heads == ["Cluster", "Points", "Selected", "Mean size"]
+    assert cells == {0: ["1", "1", "–"], 1: ["3", "1", "3.9167"]}
+
+
+def test_texts_that_hardly_repeat_are_in_no_summary():
+    read = csv_table("x,customer,kind\n1,Ann,ant\n2,Bo,bee\n3,Bo,ant\n4,Cy,bee\n5,Di,ant\n")
+    table = RowTable.of(TableDataset.of(read.to_dataset(["x"], None), read), np.r_[CLUSTERS, 0])
+    heads, cells = table.summary(NOTHING)
+    assert heads == ["Cluster", "Points", "Selected", "Mean x", "Most kind"]
+    assert [cells[0][-1], cells[1][-1]] == ["ant", "ant"]
 
 
 @pytest.mark.parametrize(

@@ -101,10 +101,10 @@ class RowTable:
         """Summarize the clusters: names of columns, and cells by cluster.
 
         They are the points, those selected, and the mean or the most frequent value of the first
-        columns.
+        columns, without those that say nothing about clusters, such as identifiers.
         """
         known = self.columns[2:]  # after the row and the cluster
-        chosen = [column for column in known if not column.recognized][:6]
+        chosen = [column for column in known if not column.recognized and _repeats(column)][:6]
         heads = [f"Mean {c.name}" if c.kind == "number" else f"Most {c.name}" for c in chosen]
         selected = np.bincount(self.clusters[selection], minlength=int(self.clusters.max()) + 1)
         cells = {}
@@ -114,6 +114,11 @@ class RowTable:
             counts = [f"{np.count_nonzero(members):,}", f"{selected[cluster]:,}"]
             cells[cluster] = counts + values
         return ["Cluster", "Points", "Selected", *heads], cells
+
+
+def _repeats(column):
+    """Return whether a column has numbers, or texts that stand in two rows or more on average."""
+    return column.kind == "number" or 2 * len(set(column.values)) <= len(column.values)
 
 
 def _typical(column, values):
