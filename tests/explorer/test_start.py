@@ -44,6 +44,13 @@ def test_the_points_of_the_first_page_prove_the_point(outcomes):
     assert found.eigenvalue_error == pytest.approx(errors.max(), abs=0.01)
 
 
+def test_a_sampled_graph_that_falls_apart_is_far_off():
+    request = Request(CLUMPS, sigma="preset", n_rounds=1, extra_methods=("full",))
+    outcomes = computed(request).outcomes
+    assert outcomes["kde"].spectrum.eigenvalues[1] < 1e-6 < outcomes["full"].spectrum.eigenvalues[1]
+    assert "smallest eigenvalues up to 100% off" in headline(proof(outcomes), 10)
+
+
 @pytest.mark.parametrize(
     ("kde", "knn", "words"),
     [

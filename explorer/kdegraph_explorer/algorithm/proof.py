@@ -14,7 +14,7 @@ class Proof:
     `edges` and `agreement` are by the key of the method: the numbers of edges, and the adjusted
     Rand index of the clusters with those of the full graph. `eigenvalue_error` is the largest
     relative difference between the smallest eigenvalues of the sampled graph and of the full graph,
-    among those that are not zero in either; 0 if there are none.
+    among those that are not zero in the full graph; 0 if there are none.
     """
 
     edges: dict
@@ -49,7 +49,7 @@ def _eigenvalue_error(values, exact):
     n = min(len(values), len(exact))
     values, exact = np.asarray(values)[:n], np.asarray(exact)[:n]
     # Eigenvalues below a thousandth of the last one count as zero.
-    known = np.minimum(values / max(values[-1], 1e-300), exact / max(exact[-1], 1e-300)) > 1e-3
+    known = exact > 1e-3 * exact[-1]
     return float(np.max(np.abs(values[known] / exact[known] - 1), initial=0.0))
 
 
