@@ -105,6 +105,15 @@ def test_a_name_is_seen_wherever_the_cluster_is(explorer):
     assert "20 in far <away>" in controls(explorer, SelectionControls).sentence.content
 
 
+def test_a_long_name_is_short_on_the_plot_alone(explorer):
+    words = "a name that is as long as a name can be, 60 characters of it"
+    name(explorer, 45, words)
+    figure, _ = view(explorer, "points").figures()
+    assert list(source(figure, "names").data["name"]) == ["a name that is as l…"]
+    assert words in [entry["name"] for entry in explorer.layout.color.clusters.entries]
+    assert words in label_table(explorer.session)["kde_cluster_name"].to_pylist()
+
+
 def test_a_name_survives_other_clusters_and_is_undone(explorer):
     session, state = explorer.session, explorer.session.state
     name(explorer, 45, "far")

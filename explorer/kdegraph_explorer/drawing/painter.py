@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..coloring import Coloring
+from ..point_columns import shortened
 from .edges import chosen_edges
 from .palette import cluster_colors, packed
 from .raster import PALE, draw
@@ -12,6 +13,7 @@ from .raster import PALE, draw
 FADED = 0.15  # factor of the opacity of points that are not selected while others are
 # Up to this number the browser draws the points, sharp at every zoom. More are part of the image.
 MAX_GLYPHS = 4000
+LONGEST_NAME = 20  # characters of a name on a cluster, so that it fits beside the edge of a plot
 
 
 def point_radius(n, viewport, size=1.0):
@@ -160,7 +162,9 @@ class Painter:
         if scene.colors is None:
             return []
         found = [(_place(scene, number), name) for number, name in scene.names.items()]
-        return [(*place, name) for place, name in found if place is not None]
+        return [
+            (*place, shortened(name, LONGEST_NAME)) for place, name in found if place is not None
+        ]
 
     def _changed(self, layer, key):
         """Return whether a layer depends on something new.
