@@ -112,9 +112,7 @@ def _print_bytes(content):
 def _write_csv(frame, stream):
     from pyarrow import csv as arrow_csv
 
-    from kdegraph.io.columns import flattened
-
     names = io.StringIO()  # Arrow would quote all of them
     csv.writer(names, lineterminator="\n").writerow(frame.column_names)
     stream.write(names.getvalue().encode())
-    arrow_csv.write_csv(flattened(frame), stream, arrow_csv.WriteOptions(include_header=False))
+    arrow_csv.write_csv(frame, stream, arrow_csv.WriteOptions(include_header=False))

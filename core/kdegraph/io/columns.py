@@ -1,6 +1,5 @@
 """Columns of tables, and what they hold."""
 
-import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -101,20 +100,6 @@ def as_arrow(values: Any) -> Any:
     # PyArrow's own conversion imports pandas, which takes longer than writing a small table.
     buffer = pa.py_buffer(np.ascontiguousarray(values))
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, buffer])
-
-
-def flattened(frame: Any) -> Any:
-    """Return an Arrow table with text in JSON in place of lists and objects, for CSV."""
-    import pyarrow as pa
-
-    for i, known in enumerate(frame.schema):
-        if pa.types.is_nested(known.type):
-            texts = [
-                None if cell is None else json.dumps(cell, default=str)
-                for cell in frame.column(i).to_pylist()
-            ]
-            frame = frame.set_column(i, known.name, pa.array(texts, pa.string()))
-    return frame
 
 
 def repeats(column):

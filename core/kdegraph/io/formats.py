@@ -68,7 +68,20 @@ def _read_objects(text, name, max_bytes, needed):
         except pa.ArrowInvalid:  # perhaps a column with 1 there and 1.5 later: one of numbers
             types = [pa.float64() if pa.types.is_integer(t) else t for t in schema.types]
             found = _read_json(text, pa.schema(list(zip(schema.names, types, strict=True))))
-    return Table(map(column, found.column_names, found.columns), name, frame=found)
+    columns = map(column, found.column_names, found.columns)
+    return Table(columns, name, frame=_with_text(found))
+
+
+def _with_text(frame):
+    """Return an Arrow table with text in JSON in place of lists and objects, for other files."""
+    import pyarrow as pa
+
+    for i, known in enumerate(frame.schema):
+        if pa.types.is_nested(known.type):
+            cells = frame.column(i).to_pylist()
+            texts = [None if cell is None else json.dumps(cell, default=str) for cell in cells]
+            frame = frame.set_column(i, known.name, pa.array(texts, pa.string()))
+    return frame
 
 
 def _read_json(text, schema=None):
