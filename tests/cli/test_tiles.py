@@ -55,18 +55,18 @@ def test_workers_with_a_limit_of_memory(run, points, monkeypatch):
 
 
 def test_as_many_workers_as_the_limit_of_memory_is_enough_for(run, points, monkeypatch):
-    limits = []
+    started = []
 
-    def cluster_of(n_workers, **options):
-        limits.append((n_workers, options["memory_limit"]))
-        return distributed.LocalCluster(n_workers=n_workers, processes=False, **options)
+    def cluster_of(n_workers, memory_limit, **options):
+        started.append((n_workers, memory_limit))
+        return distributed.LocalCluster(n_workers=1, processes=False, memory_limit=0, **options)
 
     monkeypatch.setattr("dask.distributed.LocalCluster", cluster_of)
     monkeypatch.setattr("kdegraph.runtime.threads.get_num_threads", lambda: 4)
     for limit in ("600MB", "1.3GB", "3GB"):
         result = run(*QUICK, points, "--memory-limit", limit, "-o", "labels.npy")
         assert result.exit_code == 0, result.output
-    assert limits == [(1, 600_000_000), (2, 650_000_000), (4, 750_000_000)]
+    assert started == [(1, 600_000_000), (2, 650_000_000), (4, 750_000_000)]
 
 
 REFUSED = {
