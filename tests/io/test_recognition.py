@@ -62,6 +62,8 @@ def table(**columns):
         ("anything", [20240131, 20231224, 20240229], "date"),
         ("anything", [20240131, 20231324, 20240229], ""),  # no month 13
         ("timestamp", [1.7e9, 1.71e9, 1.72e9], "date"),
+        ("time", [1700 * 10**15, 1710 * 10**15, 1720 * 10**15], "date"),  # in nanoseconds
+        ("account", [10**19, 10**19 + 1, 10**19], "id"),  # of more digits than an int64
         ("update_time", [1700000000123, 1700000000456, 1700000000999], "date"),
         ("price", [1.7e9, 1.71e9, 1.72e9], ""),
         ("time", [12.5, 13.5, 14.5], ""),  # seconds of a run

@@ -19,8 +19,8 @@ from kdegraph.io.table import Table
 from kdegraph.runtime.slices import slices, take
 
 # A postal code or the like: a number of three or more digits that begins with a zero. An account
-# number or the like: one of more digits than all integers of 64 bits can have.
-CODE = re.compile("0[0-9]{2,}|[1-9][0-9]{18,}")
+# number or the like: one of more digits than integers of 64 bits have.
+CODE = re.compile("0[0-9]{2,}|[1-9][0-9]{19,}")
 _NUMBER = "(?:number|num|no|nr)"  # in names of columns
 # Names of columns of numbers that are names, such as zip_code and "Phone number".
 _NAMES = (
