@@ -27,9 +27,7 @@ RULES = {
     "no vote": [(decision, "vote", vote_of_one)],
     "perplexity 20 alone": [(stability, "SCALES", (Scale("moderate", 20.0),))],
     "most stable scale alone": [(stability, "tolerance", lambda stable: 0.0)],
-    "fewer scales vote": [
-        (stability, "tolerance", lambda stable: 0.01 + (1 - stable) / 4),
-    ],
+    "fewer scales vote": [(stability, "tolerance", lambda stable: 0.01 + (1 - stable) / 4)],
     "degenerate clusters count": [(stability, "MIN_EFFECTIVE", 1e-9)],
     "two replicates": [(stability, "N_REPLICATES", 2)],
     "one embedding": [(decision, "embeddings_for", lambda *points: ("soft",))],

@@ -27,7 +27,8 @@ def as_bytes(context, parameter, value):
     if size <= 0:
         raise click.BadParameter(f"{value!r} is not a number of bytes, such as 4GB.")
     if size < MIN_WORKER:
-        raise click.BadParameter(f"{value!r} is too little: a worker process needs 600MB.")
+        needed = f"{MIN_WORKER // 10**6}MB"
+        raise click.BadParameter(f"{value!r} is too little: a worker process needs {needed}.")
     return size
 
 

@@ -50,7 +50,7 @@ EXTENSIONS = (".csv", ".parquet", ".npy")
     callback=_tiles.as_bytes,
     metavar="SIZE",
     help="Compute the tiles by worker processes with this much memory in all, such as 4GB, and at "
-    "least 600MB. Those of a scheduler have limits of their own.",
+    f"least {_tiles.MIN_WORKER // 10**6}MB. Those of a scheduler have limits of their own.",
 )
 @click.option(
     "--noise",

@@ -89,12 +89,9 @@ def _read_json(text, schema=None):
     from pyarrow import json
 
     block = json.ReadOptions(block_size=len(text) + 1)
-    kept = (
-        {"explicit_schema": schema, "unexpected_field_behavior": "error"}
-        if schema is not None
-        else {}
-    )
-    return json.read_json(pa.BufferReader(text), block, json.ParseOptions(**kept))
+    unexpected = "infer" if schema is None else "error"
+    fields = json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=unexpected)
+    return json.read_json(pa.BufferReader(text), block, fields)
 
 
 def read_arff(data, name, max_bytes):

@@ -72,8 +72,8 @@ class WhyView(View):
             styled_text(
                 "data-sentence",
                 margin=(0, 10),
-                height=50,
-                styles={"height": "auto", "min-height": "50px"},
+                min_height=50,
+                stylesheets=[style_sheet("grows-with-text")],
             )
             for _ in self._plots
         ]
