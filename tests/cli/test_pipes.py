@@ -80,7 +80,7 @@ def test_what_is_no_table_of_text_keeps_its_columns(run, tmp_path):
 
 
 def test_nothing_of_a_table_is_lost(run, tmp_path):
-    """Columns of one name, whole numbers of any length, and lists, which CSV cannot hold."""
+    """Columns of one name, long whole numbers, and lists, which CSV cannot hold."""
     rows = [f"{i},{i % 2},{12345678901234567890 + i}" for i in range(40)]
     (tmp_path / "twice.csv").write_text("\n".join(["v,v,account", *rows]))
     assert run("cluster", "twice.csv", "-k", 2, "-o", "t.csv").exit_code == 0
