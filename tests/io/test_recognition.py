@@ -1,8 +1,10 @@
 """Recognize columns that are not features: row numbers, identifiers, constants and dates."""
 
 import datetime
+import io
 
 import numpy as np
+import pandas as pd
 import pytest
 from files import csv_table, npy_bytes, parquet_bytes
 from kdegraph import datasets
@@ -55,7 +57,14 @@ def table(**columns):
         ("rownames", [61617, 61618, 67560], "id"),
         ("Row names", [61617, 61618, 67560], "id"),
         ("Unnamed: 0", [4, 5, 6], "index"),
-        ("Unnamed: 0", [4, 5, 7], ""),
+        ("Unnamed: 0", [4, 5, 7], "id"),  # rows have gone
+        ("Unnamed: 0", [4, 4, 7], ""),
+        ("Unnamed: 0", [4, 5, 7.5], ""),
+        ("Unnamed: 1", [4, 5, 7], ""),
+        ("column 1", [61617, 61618, 67560], "id"),
+        ("column width", [61617, 61618, 67560], ""),
+        ("__index_level_0__", [5, 900, 31], "id"),
+        ("__index_level_1__", [0, 1, 0], "id"),  # of two frames, one below the other
         ("year", [2007, 2008, 2008], "date"),
         ("year", [1, 2, 3], ""),
         ("anything", [2007, 2008, 2008], ""),
@@ -98,6 +107,14 @@ def test_identifiers_and_constants_are_not_used():
     np.testing.assert_array_equal(data.X, np.column_stack(list(measured.values())))
     unused = "Not used: 'specimen' (an identifier), 'site' (always the same)."
     assert data.description.endswith(unused)
+
+
+def test_the_index_of_some_rows_of_a_frame_is_not_used():
+    frame = pd.DataFrame({"x": RNG.normal(size=N), "y": RNG.normal(size=N)}, index=1000 * NUMBERS)
+    content = io.BytesIO()
+    frame.to_parquet(content)
+    for name, data in (("f.parquet", content.getvalue()), ("f.csv", frame.to_csv().encode())):
+        assert datasets.load(data, filename=name).feature_names == ("x", "y")
 
 
 def test_a_column_that_is_mostly_missing_takes_no_rows_along():

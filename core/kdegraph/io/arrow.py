@@ -186,9 +186,10 @@ def _recognize(name, values):
       or the name contains time, date or the like and the values count seconds since 1970.
     - "index": the column has no name of its own and counts the rows.
     - "id": the values are whole numbers and the name is id, user_id, userId or the like, or that of
-      a postal code or a telephone number; or three or more differ and the name is subject, patient
-      or the like; or they all differ and the name is index, row or rownames; or 20 or more all
-      differ and are at least half of the whole numbers in their range.
+      a postal code or a telephone number, or that which pandas gives to an index; or three or more
+      differ and the name is subject, patient or the like; or they all differ and the name is index,
+      row or rownames, or the first column has none; or 20 or more all differ and are at least half
+      of the whole numbers in their range.
     """
     present = values[~np.isnan(values)]
     if len(values) < 2 or len(present) == 0:
@@ -218,11 +219,14 @@ def _meaning(name, values, present):
 def _is_identifier(name, values):
     if re.fullmatch(r"(?i:id|ids|identifiers?|uid|uuid|guid|.*[\W_]ids?)|.*[a-z](?:Id|ID)s?", name):
         return True
+    if re.fullmatch(r"__index_level_\d+__", name):  # of pandas, where some rows were taken
+        return True
     if re.fullmatch(_NAMES, name) and values.max() > 999:
         return True
     if re.fullmatch(_PEOPLE, name) and len(np.unique(values)) > 2:
         return True
-    index = re.fullmatch(rf"(?i:idx|index|row|rowid|row[\W_]*(?:{_NUMBER}|names?)|#)", name)
+    names = rf"(?i:idx|index|row|rowid|row[\W_]*(?:{_NUMBER}|names?)|#)|column 1|Unnamed: 0"
+    index = re.fullmatch(names, name)
     # In fewer rows, other whole numbers may well all differ and be at least half of their range.
     if len(values) < 20 and not index:
         return False
