@@ -104,11 +104,10 @@ def weights_of(
             "sample_weight is for affinity='kernel' and 'precomputed_distances': give the weights "
             "of affinity='precomputed' multiplied by those of both points"
         )
-    if (scale.sigma, scale.perplexity) != (None, None):
+    if scale.sigma is not None or scale.perplexity is not None:
         raise ValueError(
-            "sigma and perplexity are for affinity='kernel' and 'precomputed_distances', got "
-            f"{scale.sigma!r} and {scale.perplexity!r}: the weights of affinity='precomputed' have "
-            "their bandwidth"
+            "sigma and perplexity are for affinity='kernel' and 'precomputed_distances'; leave "
+            "them out: the weights of affinity='precomputed' have their bandwidth"
         )
     return X, None
 

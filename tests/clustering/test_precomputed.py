@@ -152,6 +152,12 @@ def spoiled(value, *places):
     [
         ({"affinity": "rbf"}, spoiled(0), ValueError, "unknown affinity 'rbf'; choose one of 'ker"),
         ({"affinity": "precomputed", "sigma": 1.0}, spoiled(0), ValueError, "sigma and perplexity"),
+        (
+            {"affinity": "precomputed", "sigma": np.ones(12)},
+            spoiled(0),
+            ValueError,
+            "sigma and perplexity are for",
+        ),
         ({"noise": 0.5}, spoiled(0), ValueError, "noise needs several graphs"),
         ({"sigma": "moderate"}, spoiled(0), ValueError, "needs the dimension.*'local' or 'auto'"),
         ({"perplexity": 12}, spoiled(0), ValueError, "perplexity .* n = 12"),
