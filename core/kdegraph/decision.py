@@ -140,8 +140,8 @@ def check_noise(noise: float, points, *, one_graph: bool) -> None:
             ValueError,
             "error-noise",
             "noise needs several graphs, which vote about every point, but there is only one for a "
-            "given sigma, a k-NN graph, the pixels of a picture, and points that are read block by "
-            "block, such as Dask arrays; leave out noise or sigma",
+            "given sigma, a k-NN graph, a precomputed matrix, the pixels of a picture, and points "
+            "that are read block by block, such as Dask arrays; leave out noise or sigma",
         )
 
 

@@ -99,8 +99,8 @@ class KDESpectralClustering(
         `spectral_clustering`.
     noise : float or None, default=None
         Points whose `probabilities_` are below this number, from (0, 1], get the label -1. It is
-        refused where there is one graph and thus no probabilities: for a given `sigma`, the pixels
-        of a picture and Dask arrays.
+        refused where there is one graph and thus no probabilities: for a given `sigma`, precomputed
+        matrices, the pixels of a picture and Dask arrays.
     random_state : int, RandomState or None, default=None
         An int gives the same result in every call.
     n_jobs : int or None, default=None
@@ -126,7 +126,8 @@ class KDESpectralClustering(
         Points without an edge, labeled by their nearest points.
     probabilities_ : (n,) float64 array or None
         The share of replicates in which each point is in its cluster; see the notes. None where
-        there is one graph: for a given `sigma`, the pixels of a picture and Dask arrays.
+        there is one graph: for a given `sigma`, precomputed matrices, the pixels of a picture and
+        Dask arrays.
     stability_ : (k,) float64 array or None
         For each cluster the mean over the replicates of its Jaccard index with the cluster that
         stands for it there: the points in both, as a share of the points in either.

@@ -158,7 +158,7 @@ def spoiled(value, *places):
             ValueError,
             "sigma and perplexity are for",
         ),
-        ({"noise": 0.5}, spoiled(0), ValueError, "noise needs several graphs"),
+        ({"noise": 0.5}, spoiled(0), ValueError, "noise needs several graphs.*precomputed matrix"),
         ({"sigma": "moderate"}, spoiled(0), ValueError, "needs the dimension.*'local' or 'auto'"),
         ({"perplexity": 12}, spoiled(0), ValueError, "perplexity .* n = 12"),
         ({"alpha": 2}, spoiled(0), ValueError, "alpha must lie in"),
