@@ -148,7 +148,8 @@ def test_columns_that_are_no_features_are_told(run, tmp_path):
     result = run("cluster", "t.csv", "-k", 2)
     assert "200 points, 1 column\n" in result.stdout
     told = "not used     'Target' (named like a label), 'kind' (text), 'who' (an identifier); "
-    assert told + "named with --columns they are used, text with --categories\n" in result.stdout
+    told += "numbers are used if --columns names them, text if --categories does\n"
+    assert told in result.stdout
     told = "1.000 (adjusted Rand index with column 'species'), which is not a feature"
     assert told in result.stdout
     result = run("cluster", "t.csv", "-k", 2, "--columns", "x,Target,species")

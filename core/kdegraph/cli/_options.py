@@ -264,7 +264,7 @@ def _read_table(table, options):
     found = None if target is None else target.name
     unused = list_unused(table, [*features, target, identifier], text=True)
     if unused:
-        unused += "; named with --columns they are used, text with --categories"
+        unused += "; numbers are used if --columns names them, text if --categories does"
     scaled, note = (data, None) if categories else _scale_columns(data, options)
     coordinates = {name for part in parts for name in part.names}
     texts = [each.name for each in features if each.as_text and each.name in coordinates]
