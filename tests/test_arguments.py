@@ -96,7 +96,11 @@ BAD_POINTS = [
     (np.array([[10**400, 1], [1, 2]], dtype=object), ValueError, "beyond the range of float64"),
     ("points.csv", ValueError, r"shape \(n, d\), got \(\)"),
     ((row for row in X), ValueError, r"shape \(n, d\), got \(\)"),
-    (FRAME.astype("Float64").mask(FRAME > 1), ValueError, "must hold numbers"),
+    (
+        FRAME.astype("Float64").mask(FRAME > 1),
+        ValueError,
+        r"must be finite, but .*\] is <NA> .*drop",
+    ),
     (pd.DataFrame({"a": pd.Categorical(["u"] * 3)}), ValueError, "must hold numbers"),
     (scipy.sparse.coo_array(ONES), (ValueError, TypeError), "2D|toarray"),
 ]

@@ -129,7 +129,7 @@ def _refuse_value(value, row, column, name):
         "error-finite",
         f"{name} must be finite, but {name}[{row}, {column}] is {value} (NaN or infinity); drop "
         "such rows or impute them first",
-    )
+    ) from None
 
 
 def _as_sparse_points(X, name):
@@ -183,6 +183,10 @@ def _as_table(X, name):
             raise ValueError("text, dates or records")
         return array.astype(np.float64)
     except (TypeError, ValueError) as error:
+        if "NAType" in str(error):  # that of missing cells in a frame of pandas
+            cells = np.ndenumerate(array)
+            place = next(place for place, cell in cells if type(cell).__name__ == "NAType")
+            _refuse_value(array[place], *place, name)
         raise explained(
             ValueError,
             "error-words",
