@@ -157,7 +157,12 @@ def test_columns_that_say_nothing_and_labels_are_not_features():
             "unknown missing 'zero'; choose one of 'error', 'drop', 'impute'",
         ),
         (MIXED, {"categories": "town"}, ValueError, "categories: there is no column 'town'"),
-        ({"a": [1.0, np.inf, 2.0]}, {}, ValueError, "row 1, column 'a' is infinite"),
+        (
+            {"a": [1.0, np.inf, 2.0]},
+            {"missing": "impute"},
+            ValueError,
+            r"row 1, column 'a' is infinite; correct it, choose other columns, or leave out",
+        ),
         ({"a": [np.nan] * 3, "b": [1.0, 2, 3]}, {}, ValueError, "'a' has no numbers; leave it out"),
         ({"when": pd.date_range("2020", periods=3)}, {"columns": 0}, ValueError, "holds dates"),
     ],

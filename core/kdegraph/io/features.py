@@ -98,17 +98,20 @@ def check_complete(table: "Table", features: Sequence[Any], finite: Any) -> None
         for feature, cell in cells
         if cell is None or (feature.numeric and not np.isfinite(cell))
     )
+    fill = "fill such cells in (table_points with missing='impute'), "
     if row in feature.bad:
         what = f"is not a number: {feature.bad[row][:80]!r}"
+    elif cell in (np.inf, -np.inf):
+        what, fill = "is infinite", ""
     else:
-        what = "is infinite" if cell in (np.inf, -np.inf) else "is missing (empty or NaN)"
+        what = "is missing (empty or NaN)"
     line = "" if table.first_line is None else f" (line {table.first_line + row:,} of the file)"
     raise explained(
         ValueError,
         "error-missing",
         f"row {row:,}{line}, column {feature.name!r} {what}; correct it, choose other columns, "
-        "leave out incomplete rows (in Python dropna=True or missing='drop', in the shell "
-        "--dropna), or fill such cells in (table_points with missing='impute')",
+        f"{fill}or leave out incomplete rows (in Python dropna=True or missing='drop', in the "
+        "shell --dropna)",
     )
 
 
