@@ -46,6 +46,12 @@ def test_methods_find_the_moons(run, moons, options):
     assert same_partition(column(moons.with_name("labels.csv"), "cluster"), column(moons))
 
 
+def test_fewer_clusters_than_given_are_not_said_to_be_given(run, tmp_path):
+    (tmp_path / "places.csv").write_text("x,y\n" + "1.5,2\n3,4.5\n" * 8)  # two places
+    result = run("cluster", "places.csv", "-k", 5)
+    assert "clusters     2 (5 given), of 8 8 points\n" in result.stdout
+
+
 def test_the_number_of_clusters_is_chosen(run, tmp_path):
     assert run("sample", "blobs", "-n", 300, "-o", "blobs.csv").exit_code == 0
     result = run("cluster", "blobs.csv")

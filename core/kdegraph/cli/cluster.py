@@ -127,7 +127,7 @@ def _cluster_by_tiles(file, clusters, output, store, workers, given, quiet):
     lines = [
         ("data", f"{file}: {_build.size_in_words(graph.points)}"),
         (title, f"{text}, {graph.n_blocks} tiles"),
-        *_lines_on_clusters(result, labels, _how(clusters)),
+        *_lines_on_clusters(result, labels, _how(clusters, result.n_clusters)),
     ]
     return lines, _facts(file, result, labels) | {"labels": labels}
 
@@ -156,7 +156,7 @@ def _cluster_in_memory(file, clusters, path, given, quiet):
             file, found, f", {_build.counted(n_left_out, 'row')} left out" if n_left_out else ""
         ),
         _build.line_on_graph(built.words, built.adjacency.nnz // 2, data.n_points),
-        *_lines_on_clusters(result, result.labels, _how(clusters, decision)),
+        *_lines_on_clusters(result, result.labels, _how(clusters, result.n_clusters, decision)),
         *_lines_on_vote(decision, options.noise),
     ]
     facts = _facts(file, result, result.labels, decision) | {"labels": full}
@@ -223,10 +223,10 @@ def _cluster(data, clusters, options, progress):
     return built._replace(timings=built.timings | stages.timings), result, None
 
 
-def _how(clusters, decision=None):
-    """Say where the number of clusters comes from."""
+def _how(clusters, found, decision=None):
+    """Say where the number of clusters that were found comes from."""
     if clusters != "auto":
-        return "given"
+        return "given" if clusters == found else f"{clusters} given"
     if decision is None:
         return "by the eigengap"
     # Other numbers are named if they have a tenth of all weights.
