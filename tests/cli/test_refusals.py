@@ -19,6 +19,8 @@ REFUSED = {
     "cluster moons.csv --method knn --alpha 0.5": ("--alpha goes with --method kde",),
     "cluster moons.csv --method knn --sigma local": ("--sigma local goes with --method kde",),
     "cluster moons.csv --kernel cosine": ("--kernel", "gaussian"),
+    "cluster moons.csv --sigma Local": ("is not a valid number or auto or local or moderate",),
+    "cluster moons.csv -k two": ("'two' is not a valid number or auto.",),
     "cluster moons.csv --method knn --rounds 5": ("--rounds goes with --method kde",),
     "cluster moons.csv --neighbors 5": ("--neighbors goes with --method knn",),
     "cluster moons.csv --columns x,w": ("no column 'w'", "'x', 'y', 'label'"),

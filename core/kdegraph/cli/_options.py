@@ -1,5 +1,6 @@
 """Options that several commands share, and reading FILE with them."""
 
+import copy
 import sys
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -22,7 +23,8 @@ class Auto(click.ParamType):
     """A number of a given type, or one of a few words."""
 
     def __init__(self, number, name, words=("auto",)):
-        self.number = number
+        self.number = copy.copy(number)
+        self.number.name = " or ".join([name, *words])  # in messages
         self.name = name
         self.words = words
 
