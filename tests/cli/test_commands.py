@@ -328,3 +328,4 @@ def test_sample_lists_and_writes(run, tmp_path):
         run("sample", "moon", "-o", "u.csv"), "unknown name 'moon'; choose one of 'moons'"
     )
     assert_refused(run("sample", "moons"), "-o points.csv")
+    assert_refused(run("sample", "-o", "-"), "say which points to write")
