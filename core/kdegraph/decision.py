@@ -338,7 +338,7 @@ def _vote(points, compared, settings, seed, stages):
             labelings = [identical]  # each pile of points is a cluster
         return compared[0].fit.with_vote(labelings, identical)
     stages.enter("clusters")
-    turns = in_turn(compared, affordable_replicates(points.size))
+    turns = in_turn(compared, affordable_replicates(points.shape[1], points.size))
     _check_memory(points, settings, turns)
     with keeping_lists(points):
         fit = _counting(points, settings, seed, len(turns), stages)

@@ -170,7 +170,8 @@ def spectral_clustering(
         "row" with twice as many eigenvectors, the i-th beyond k multiplied by ``(lambda_k /
         lambda_i)^2``: they count where the spectrum has no clear gap behind `n_clusters`, and
         vanish where it has one. "softer" has the power 1/2 in place of 2. "layout" are the places
-        of `graph_layout` in ten dimensions, for "kmeans" only; 11 eigenvectors are computed for it.
+        of `graph_layout` in ten dimensions after 100 steps, for "kmeans" only; 11 eigenvectors are
+        computed for it.
     assign_labels : {"kmeans", "cluster_qr"} or None, default=None
         How clusters are found from these rows. "cluster_qr" is a pivoted QR factorization, without
         random choices. None is "cluster_qr" for the pixels of a picture (points whose last two

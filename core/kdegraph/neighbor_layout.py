@@ -7,9 +7,9 @@ at the perplexity 5. Its cuts are right on average, but a layout is made of sing
 import numpy as np
 import scipy.sparse
 
-from kdegraph.clustering.rounding import LAYOUT_DIMENSIONS, Rounding
+from kdegraph.clustering.rounding import Rounding
 from kdegraph.geometry.neighbors import groups_of_identical
-from kdegraph.layout import place, start
+from kdegraph.layout import CLUSTER_DIMENSIONS, place_clusters, start
 from kdegraph.local_bandwidth import (
     bandwidths_of_distances,
     neighbors_needed,
@@ -49,10 +49,10 @@ class NeighborLayouts:
         if perplexity not in self._starts:
             report = stage_progress(progress, "nearest neighbors")
             graph = neighbor_graph(self._places, perplexity, report)
-            self._starts[perplexity] = start(graph, LAYOUT_DIMENSIONS, 0, progress)
+            self._starts[perplexity] = start(graph, CLUSTER_DIMENSIONS, 0, progress)
         graph, eigenvectors = self._starts[perplexity]
         report = stage_progress(progress, "layout")
-        places = place(graph, eigenvectors, LAYOUT_DIMENSIONS, seed, report)
+        places = place_clusters(graph, eigenvectors, seed, report)
         rounding = Rounding("layout", "kmeans", self._n_init, seed)
         return rounding.labels(places[self._vertex], n_clusters, self._weight)
 

@@ -15,6 +15,7 @@ from kdegraph.stability import (
     MAX_REPLICATES,
     N_REPLICATES,
     Replicates,
+    affordable_replicates,
     compare,
     embeddings_for,
     not_degenerate,
@@ -284,6 +285,14 @@ def test_a_sample_of_many_points_decides_about_the_scale(monkeypatch):
     assert adjusted_rand_score(data.y, model.labels_) > 0.95
     assert model.probabilities_.shape == (2_000,)
     assert np.isin(model.probabilities_, np.arange(1, MAX_REPLICATES + 1) / MAX_REPLICATES).all()
+
+
+def test_all_points_have_two_to_six_replicates_and_more_in_many_dimensions():
+    assert affordable_replicates(2, 2 * 50_000) == affordable_replicates(16, 16 * 20_000) == 6
+    assert affordable_replicates(3, 500_000) == affordable_replicates(4, 1_000_000) == 2
+    assert affordable_replicates(3, 250_000) == affordable_replicates(4, 500_000) == 4
+    assert affordable_replicates(2, 2 * 10**8) == affordable_replicates(50, 10**8) == 2
+    assert affordable_replicates(5, 0) == 6  # sparse points without a stored coordinate
 
 
 def test_one_cluster_and_given_bandwidths_need_one_graph():

@@ -50,13 +50,12 @@ def forces(places, weights, others):
 @pytest.fixture
 def one_epoch(monkeypatch):
     """Return a function that gives the places before and after one epoch for a seed."""
-    monkeypatch.setattr(layout, "N_EPOCHS", 1)
     monkeypatch.setattr(layout, "MIN_EPOCHS", 1)
     monkeypatch.setattr(layout, "JITTER", 0.0)
     eigenvectors = np.random.default_rng(1).normal(size=(N, 4))
     before = eigenvectors[:, 1:] / np.abs(eigenvectors[:, 1:]).max(axis=0) * layout.EXTENT
     graph = check_adjacency(some_graph())
-    return before, lambda seed: layout.place(graph, eigenvectors, 3, seed)
+    return before, lambda seed: layout.place(graph, eigenvectors, 3, 1, seed)
 
 
 def test_an_epoch_moves_vertices_as_edges_pull_and_drawn_vertices_push(one_epoch):
@@ -142,12 +141,11 @@ def test_graphs_without_structure(n_components):
 
 def test_neither_self_loops_nor_the_unit_of_weights_matter(monkeypatch):
     monkeypatch.setattr(layout, "MIN_EPOCHS", 3)  # in many, differences by rounding grow
-    monkeypatch.setattr(layout, "N_EPOCHS", 3)
     eigenvectors = np.random.default_rng(1).normal(size=(N, 4))
     weights = some_graph()
-    expected = layout.place(check_adjacency(weights), eigenvectors, 3, 0)
+    expected = layout.place(check_adjacency(weights), eigenvectors, 3, 3, 0)
     for same in (2.0**-900 * weights, weights + 5.0 * np.eye(N)):
-        found = layout.place(check_adjacency(same), eigenvectors, 3, 0)
+        found = layout.place(check_adjacency(same), eigenvectors, 3, 3, 0)
         np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
@@ -155,3 +153,10 @@ def test_every_seed_of_64_bits_is_one():
     graph = np.ones((5, 5))
     assert np.isfinite(graph_layout(graph, seed=2**64 - 1)).all()
     assert (graph_layout(graph, seed=2**64 - 1) != graph_layout(graph, seed=2**63)).any()
+
+
+def test_layouts_for_clusters_have_half_of_the_epochs_of_a_picture():
+    graph = check_adjacency(some_graph())
+    eigenvectors = np.random.default_rng(1).normal(size=(N, 4))
+    found = layout.place_clusters(graph, eigenvectors, 0)
+    np.testing.assert_array_equal(found, layout.place(graph, eigenvectors, 10, 100, 0))

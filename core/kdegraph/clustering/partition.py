@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 from kdegraph.clustering.conductance import conductances_of
 from kdegraph.clustering.embedding import embed
 from kdegraph.clustering.out_of_sample import join_outliers
-from kdegraph.clustering.rounding import LAYOUT_DIMENSIONS
 from kdegraph.eigengap import AUTO_EIGENVALUES, suggest_n_clusters
 from kdegraph.geometry.units import unit_scale
-from kdegraph.layout import place
+from kdegraph.layout import place_clusters
 from kdegraph.manual import explained
 from kdegraph.runtime.progress import stage_progress
 from kdegraph.spectral.checked_graph import AdjacencyLike, check_adjacency, graph_parts
@@ -161,8 +160,7 @@ def _labels_in_large_components(graph, spectrum, n_clusters, rounding, weight, p
     weight = None if weight is None else weight[vertices]
     if rounding.embedding == "layout":
         report = stage_progress(progress, "layout")
-        places = place(graph, spectrum.eigenvectors, LAYOUT_DIMENSIONS, rounding.seed, report)
-        rows = places[vertices]
+        rows = place_clusters(graph, spectrum.eigenvectors, rounding.seed, report)[vertices]
     else:
         n_vectors = rounding.n_eigenvectors(n_clusters, spectrum.n_components)
         rows = embed(graph, spectrum, n_clusters, n_vectors, vertices, rounding.embedding)

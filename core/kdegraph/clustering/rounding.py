@@ -8,9 +8,9 @@ import numpy as np
 from kdegraph.bandwidth import is_pixel_grid
 from kdegraph.clustering.embedding import FADING
 from kdegraph.eigengap import axes_near
+from kdegraph.layout import CLUSTER_DIMENSIONS
 from kdegraph.runtime.threads import blas_threads, openmp
 
-LAYOUT_DIMENSIONS = 10  # more than a picture has, so that clusters need not be torn
 MAX_STARTS = 1_000  # of k-means, which cannot be interrupted
 MAX_SAMPLE = 10_000  # largest number of rows that k-means is fitted to
 
@@ -34,7 +34,7 @@ class Rounding(NamedTuple):
     def n_eigenvectors(self, n_clusters, most):
         """Return the number of eigenvectors that represent vertices, at most `most`."""
         if self.embedding == "layout":
-            return min(1 + LAYOUT_DIMENSIONS, most)
+            return min(1 + CLUSTER_DIMENSIONS, most)
         if self.embedding not in FADING or self.assign_labels == "cluster_qr":
             return n_clusters
         return min(2 * n_clusters, most)
