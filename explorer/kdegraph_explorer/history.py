@@ -168,7 +168,7 @@ class History(param.Parameterized):
         else:
             self._steps[self._at + 1 :] = [now]
             self._drop()
-        self._at = len(self._steps) - 1
+            self._at = len(self._steps) - 1
         if not by_itself:
             self._last = (kind, moment)
         self._tell()

@@ -3,7 +3,7 @@
 import kdegraph
 import numpy as np
 import pytest
-from explorer_actions import choose, reopened, settle
+from explorer_actions import choose, csv, give_file, redo, reopened, settle, undo
 from kdegraph.datasets import Dataset
 from kdegraph_explorer.algorithm import map as map_module
 from kdegraph_explorer.projection import COMPONENTS, MAP, axes, has_map, perpendicular, positions
@@ -55,6 +55,19 @@ def test_axes_that_were_chosen_stay(sessions):
     choose(session, n_clusters=4)
     settle(session)
     assert axes_of(session) == COMPONENTS
+
+
+def test_a_map_that_comes_after_undo_leaves_what_was_undone(sessions):
+    session = sessions()
+    give_file(session, csv(**{f"x{i}": SIX[:, i] for i in range(4)}))
+    settle(session)
+    assert axes_of(session) == MAP
+    choose(session, source="generators")
+    undo(session)  # the file is read again, and has no map at first
+    settle(session)
+    assert axes_of(session) == MAP
+    redo(session)
+    assert session.state.source == "generators"
 
 
 @pytest.mark.parametrize(
