@@ -10,6 +10,7 @@ from explorer_actions import settle
 from explorer_objects import part
 from kdegraph import datasets
 from kdegraph_explorer.exports import figure
+from kdegraph_explorer.exports.still import still_of
 from kdegraph_explorer.views.toolbar import SAVE_FIGURE
 from PIL import Image
 
@@ -62,6 +63,15 @@ def test_svg_says_what_is_shown_and_how_it_was_made(session):
     assert "_the lower moon, $x_1$" in found
     assert "cluster 1" in found
     assert "cluster 2" not in found
+
+
+def test_long_numbers_leave_room_for_the_words_beside_them(session, monkeypatch):
+    still = still_of(session.state)
+    values = np.linspace(0, 0.07, 10)
+    graphs = [graph._replace(eigenvalues=values) for graph in still.graphs]
+    monkeypatch.setattr(figure, "still_of", lambda state: still._replace(graphs=graphs))
+    (label,) = (text for text in svg(session).iter(f"{SVG}text") if text.text == "eigenvalue")
+    assert float(label.get("x")) > figure.NORMAL  # it is turned, and as high as that
 
 
 def test_edges_are_lines_and_points_are_marks_up_to_the_stated_numbers(session, monkeypatch):

@@ -95,6 +95,8 @@ def draw(still, title, scale):
     # Labels that begin with an underscore would be omitted if they were passed above.
     for text, label in zip(legend.get_texts(), words, strict=True):
         text.set(text=label, parse_math=False)
+    # The layout changes the numbers of the axes, and only the next one has room for them.
+    figure.draw_without_rendering()
     return figure
 
 
