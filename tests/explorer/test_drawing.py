@@ -227,6 +227,15 @@ def test_the_gap_that_looks_largest_is_the_one_that_decides():
     assert plot.figure.y_range.end > drawn["height"].max()
 
 
+def test_numbers_of_the_axis_keep_a_distance_to_the_words_above_it():
+    plot = EigenvaluePlot("eigenvalues", ("kde",))
+    for last in (2.0, 1.0, 0.9, 0.0688, 0.031, 0.0011):
+        plot.show({"kde": np.array([0.0, last / 2, last])}, 2)
+        decade = np.log10(plot.figure.y_range.end) % 1  # part of one, above the highest number
+        assert decade > 0.25
+        assert plot.figure.y_range.end < 20 * last
+
+
 def luminance(color):
     """Of a color in hexadecimal digits, as WCAG defines it."""
     parts = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255

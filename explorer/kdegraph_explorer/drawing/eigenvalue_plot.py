@@ -108,10 +108,12 @@ class EigenvaluePlot:
         words = [] if n_clusters is None else gap_words(first, n_clusters)
         if not converged:
             words.append("did not converge: estimates")
-        top = round_up(max(map(_last, eigenvalues.values())))
+        end = 1.5 * round_up(max(map(_last, eigenvalues.values())))
+        # The highest number of the axis, a power of ten, would touch the note if it stood higher.
+        end = max(end, 1.8 * 10.0 ** np.floor(np.log10(end)))
         self._note.text = "\n".join(words) or NOTHING
         self.figure.x_range.update(start=0.4, end=max(map(len, eigenvalues.values())) + 0.6)
-        self.figure.y_range.update(start=bottom, end=1.5 * top)
+        self.figure.y_range.update(start=bottom, end=end)
 
     def _columns(self, method, values, n_clusters, bottom):
         index = np.arange(1, len(values) + 1)
