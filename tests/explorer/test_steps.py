@@ -114,6 +114,11 @@ def test_conductances_are_drawn_of_every_cluster():
     drawn, window = draw_conductances({"kde": np.array([1.6e-8, 0.0])})
     assert window[3] > 0.005
     assert drawn.Labels.I.dimension_values(2).tolist() == ["≈ 0", "0"]
+    # Numbers of three digits would lie over each other above six bars, and have room above four.
+    for n_clusters, n_numbers in ((2, 4), (3, 0)):
+        long = np.full(n_clusters, 0.024)
+        drawn, _ = draw_conductances({"kde": long, "knn": long})
+        assert len(drawn.Labels.I) == n_numbers
     nothing, _ = draw_conductances({})
     assert len(nothing.Rectangles.I) == len(nothing.Labels.I) == 0
     glyphs = list(hv.render(drawn.Labels.I, backend="bokeh").select({"type": GlyphText}))

@@ -17,7 +17,7 @@ from .plots import LinkedPlots, clusters_without_edges
 from .widgets import row
 
 LABELED_CLUSTERS = 10  # clusters up to which each has its number below the axis
-MAX_CHARACTERS = 36  # of all numbers above the bars, which stand side by side without overlapping
+MAX_CHARACTERS = 24  # of all numbers above the bars, which stand side by side without overlapping
 BAR_WIDTH = 0.38  # width of a bar; two of them fill the place of a cluster
 
 
