@@ -181,3 +181,7 @@ def test_a_button_leaves_out_incomplete_rows(explore):
     state.error = "something else"
     assert button(explorer, "kg-retry").visible
     assert not button(explorer, "kg-complete").visible
+    # What is only said is no error that another attempt might avoid.
+    state.param.update(error="", notice="a file is not kept any more")
+    assert alert(explorer, "kg-error") == state.notice
+    assert not button(explorer, "kg-retry").visible

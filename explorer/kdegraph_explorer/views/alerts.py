@@ -216,7 +216,11 @@ def repairs_of(session):
 
     return {
         "retry": Repair(
-            "Try again", "Compute once more what the choices ask for.", session.retry, "kg-retry"
+            "Try again",
+            "Compute once more what the choices ask for.",
+            session.retry,
+            "kg-retry",
+            lambda: state.error != "",  # what is only said stays as it is
         ),
         "resume": Repair(
             "Compute again", "Compute what the choices ask for.", session.retry, "kg-again"
