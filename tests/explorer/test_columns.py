@@ -140,7 +140,7 @@ def column(values, name="x"):
         ("x", ["u", "v", "u"], "text, 2 values: u, v"),
         ("x", ["u", "u", "u"], "text, 1 value: u"),
         ("x", list("abcdd"), "text, 4 values: d, a, b, …"),
-        ("x", ["", "", ""], "no values"),
+        ("x", ["", "", ""], "no readable values"),
     ],
 )
 def test_a_column_in_words(name, values, about):

@@ -164,6 +164,19 @@ def test_dates_of_parquet_keep_their_values():
     assert found.suggested_features == ("x",)
 
 
+def test_columns_that_are_not_read_are_not_said_to_be_empty():
+    waits = [datetime.timedelta(hours=1), datetime.timedelta(hours=2)]
+    found = datasets.read(parquet_bytes({"wait": waits, "x": [1.0, 2.0]}), filename="t.pq")
+    with pytest.raises(ValueError, match="column 'wait' holds no readable values"):
+        found.to_dataset(columns="wait")
+
+
+def test_one_row_and_one_column_are_in_the_singular():
+    assert csv_table("x\n1.5\n").to_dataset().description.startswith("1 row and 1 column of ")
+    found = csv_table("x,y\n1.5,2\n3,4\n").to_dataset().description
+    assert found.startswith("2 rows and 2 columns of ")
+
+
 def test_columns_of_an_array_are_all_features():
     X = np.column_stack([np.arange(N), np.ones(N), MEASURED])
     np.testing.assert_array_equal(datasets.load(npy_bytes(X), filename="X.npy").X, X)

@@ -77,7 +77,7 @@ def _check_features(table, features, mixed):
         )
     for feature in features:
         if not (feature.numeric or (mixed and feature.classifies)):
-            what = {"text": "text", "date": "dates"}.get(feature.kind, "no values")
+            what = {"text": "text", "date": "dates"}.get(feature.kind, "no readable values")
             remedy = {
                 "text": "; table_points, or --categories in the shell, encodes text",
                 "date": f"; dates={{{feature.name!r}: 'month'}} makes numbers of them",

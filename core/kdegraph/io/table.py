@@ -208,11 +208,13 @@ class Table:
                 f"{self.name or 'the table'} has no row in which all chosen columns have values"
             )
         unused = list_unused(self, [*features, target], text=categories is not None)
-        size = f"{len(rows):,} rows and {len(features)} columns of {self.name or 'a table'}."
+        n, d = len(rows), len(features)
+        size = f"{n:,} row{'s' * (n != 1)} and {d} column{'s' * (d != 1)}"
         data = Dataset(
             X=X if finite.all() else X[rows],
             name=self.name,
-            description=size + (f" Not used: {unused}." if unused else ""),
+            description=f"{size} of {self.name or 'a table'}."
+            + (f" Not used: {unused}." if unused else ""),
             feature_names=tuple(name for part in parts for name in part.names),
             rows=rows,
         )

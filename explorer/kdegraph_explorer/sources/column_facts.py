@@ -49,7 +49,7 @@ def _has_hours(moments):
 
 def _described(column):
     if column.values is None:
-        return "no values", ()
+        return "no readable values", ()
     recognized = {"index": "row number", "id": "identifier", "constant": "constant", "date": "date"}
     kind = recognized.get(column.recognized, column.kind)
     if column.kind == "text":
