@@ -116,12 +116,14 @@ class History(param.Parameterized):
         self._go(at - self._at)
 
     def return_to(self, data):
-        """Go back to the newest step with these data; return whether there is an earlier one."""
-        steps = [i for i, step in enumerate(self._steps[: self._at + 1]) if step.only_data == data]
-        if not steps or steps[-1] == self._at:
-            return False
-        self._go(steps[-1] - self._at)
-        return True
+        """Go back to the newest step with these data, or else forward to the first one, as after
+        undo; return whether that is another step than the present one.
+        """
+        ways = [i - self._at for i, step in enumerate(self._steps) if step.only_data == data]
+        back = [way for way in ways if way <= 0]
+        way = max(back) if back else min(ways, default=0)
+        self._go(way)
+        return way != 0
 
     def choices_of(self, data):
         """Return the newest choices for these data, or None; see `Snapshot.only_data`."""

@@ -167,3 +167,27 @@ def test_cancel_returns_to_the_last_state(sessions, hold, monkeypatch, stage, be
     if before == "generated":
         undo(session)  # to the step before “File”
     assert everything(session) == old
+
+
+def test_undo_that_is_cancelled_leaves_the_later_state(sessions, hold):
+    go_on = hold(when=lambda X, **options: len(X) == 60)
+    go_on.set()
+    session = sessions(bandwidth="one")
+    give_file(session, OTHER, "other.csv")
+    session.history.end_step()
+    give_file(session, TABLE, "zoo.csv")
+    choose(session, n_rounds=12)
+    undo(session)
+    old = everything(session)
+    go_on.clear()
+    session.history.undo()
+    until(session, lambda: session.state.shown.n_points == 60)
+    session.cancel()
+    session.wait(PATIENCE)
+    assert everything(session) == old
+    assert session.state.stopped
+    go_on.set()
+    session.retry()
+    session.wait(PATIENCE)
+    assert everything(session)["name"] == "other.csv"
+    assert session.history.can_redo
