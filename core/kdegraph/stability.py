@@ -24,9 +24,9 @@ N_REPLICATES = 4  # at each scale
 # In more dimensions spectra have no clear gap: graphs are clustered by two embeddings each, and
 # clusters are counted in layouts, too.
 MAX_PLAIN_DIMENSIONS = 3
-# Coordinates of all replicates of more points; there are two to six. Twice as many are affordable in
-# more than `MAX_PLAIN_DIMENSIONS`, where replicates differ most: else two random states agree with
-# 0.73 in place of 0.88 on the 20,000 points of Letters.
+# Coordinates of all replicates of more points; there are two to six. In more dimensions than these,
+# where replicates differ most, twice as many are affordable: else two random states agree with 0.73
+# in place of 0.88 on the 20,000 points of Letters.
 MAX_COORDINATES = 1_000_000
 MAX_REPLICATES = 6
 # Effective number of clusters, as a share of their number, below which they are degenerate: a few
