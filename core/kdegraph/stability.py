@@ -26,7 +26,7 @@ N_REPLICATES = 4  # at each scale
 MAX_PLAIN_DIMENSIONS = 3
 # Coordinates of all replicates of more points; there are two to six. In more dimensions than these,
 # where replicates differ most, twice as many are affordable: else two random states agree with 0.73
-# in place of 0.88 on the 20,000 points of Letters.
+# in place of 0.90 on the 20,000 points of Letters (the experiment `random_states`).
 MAX_COORDINATES = 1_000_000
 MAX_REPLICATES = 6
 # Effective number of clusters, as a share of their number, below which they are degenerate: a few

@@ -155,8 +155,11 @@ def test_every_seed_of_64_bits_is_one():
     assert (graph_layout(graph, seed=2**64 - 1) != graph_layout(graph, seed=2**63)).any()
 
 
-def test_layouts_for_clusters_have_half_of_the_epochs_of_a_picture():
+def test_layouts_for_clusters_take_100_steps_and_others_200():
     graph = check_adjacency(some_graph())
     eigenvectors = np.random.default_rng(1).normal(size=(N, 4))
     found = layout.place_clusters(graph, eigenvectors, 0)
     np.testing.assert_array_equal(found, layout.place(graph, eigenvectors, 10, 100, 0))
+    graph, eigenvectors = layout.start(some_graph(), 2, 0)
+    expected = layout.place(graph, eigenvectors, 2, 200, 0)
+    np.testing.assert_array_equal(graph_layout(some_graph(), seed=0), expected)

@@ -47,9 +47,9 @@ def sample(name, n, noise, seed, output):
     """
     from kdegraph import datasets
 
-    if name is None and output is not None:
-        raise click.UsageError("say which points to write: kdegraph sample moons -o moons.csv")
     if name is None:
+        if output is not None:
+            raise click.UsageError("say which points to write: kdegraph sample moons -o moons.csv")
         for known in datasets.names():
             click.echo(f"{known:<12} {datasets.describe(known)}")
         return
