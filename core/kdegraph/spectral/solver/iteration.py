@@ -36,6 +36,7 @@ from kdegraph.spectral.solver.chebyshev import (
 from kdegraph.spectral.solver.missed import filter_and_measure, missed_value
 from kdegraph.spectral.solver.rayleigh_ritz import RitzRotation, rayleigh_ritz, ritz_vectors
 
+SINGLE_RESIDUAL = 1e-5  # down to which single precision suffices
 FIRST_FILTER = ChebyshevFilter(cut=0.5, degree=12, dtype=np.float32)  # of a random block
 
 
@@ -98,7 +99,7 @@ def solve(operator, null, k, tol=1e-4, *, rng, start=None, max_products=None, re
         f"{k} eigenvectors of a graph of {operator.n} vertices need",
         "use fewer n_components",
     )
-    return _solve_by_lapack(operator, null, k)._replace(n_products=n_products)
+    return _solve_by_lapack(operator, null, k, tol)._replace(n_products=n_products)
 
 
 def is_small(operator, null, k):
@@ -128,32 +129,43 @@ def _lapack_bytes(n):
     return 24 * n**2
 
 
-def _solve_by_lapack(operator, null, k):
-    """Find the `k` largest eigenpairs beyond the null space in O(n^3) time."""
-    n, values = operator.n, ()
-    few = k < 0.25 * n  # up to about this share, finding some is faster than finding all
-    with blas_threads(n):
-        if few:
+def _solve_by_lapack(operator, null, k, tol):
+    """Find the `k` largest eigenpairs beyond the null space in O(n^3) time.
+
+    Single precision takes half the time. The Rayleigh-Ritz method in double precision follows, so
+    the errors of the eigenvalues are about the squares of the residuals.
+    """
+    n = operator.n
+    if k <= 0.25 * n:  # up to about this share, finding some is faster than finding all
+        for dtype in (np.float32, np.float64) if tol >= SINGLE_RESIDUAL else (np.float64,):
             with contextlib.suppress(np.linalg.LinAlgError):
-                values, vectors = scipy.linalg.eigh(
-                    _without_null(operator, null),
-                    subset_by_index=[n - k, n - 1],
-                    overwrite_a=True,
-                    check_finite=False,
-                )
-        # The method for a subset may fail, or lose some, if many eigenvalues are equal; divide and
-        # conquer does not.
-        if len(values) < k:
-            values, vectors = scipy.linalg.eigh(
-                _without_null(operator, null), driver="evd", overwrite_a=True, check_finite=False
-            )
-            values, vectors = values[-k:], vectors[:, -k:]
-        vectors = null.remove(np.ascontiguousarray(vectors[:, ::-1]))
-        if few:
-            vectors, _ = np.linalg.qr(vectors)
-    values = values[::-1]
-    errors = operator.step(vectors, np.zeros_like(vectors)) - vectors * values
-    return Eigenpairs(values, vectors, np.linalg.norm(errors, axis=0), True, 0)
+                vectors = _dense_eigenvectors(operator, null, dtype, subset_by_index=[n - k, n - 1])
+                if vectors.shape[1] == k:
+                    pairs = _refined(operator, null, vectors)
+                    if pairs.residuals.max() <= target_residual(tol, pairs.values):
+                        return pairs
+    # The method for a subset may fail, or lose some, if many eigenvalues are equal; divide and
+    # conquer does not.
+    vectors = _dense_eigenvectors(operator, null, np.float64, driver="evd")
+    return _refined(operator, null, vectors[:, -k:])
+
+
+def _dense_eigenvectors(operator, null, dtype, **method):
+    matrix = _without_null(operator, null).astype(dtype, copy=False)
+    with blas_threads(operator.n):
+        return scipy.linalg.eigh(matrix, overwrite_a=True, check_finite=False, **method)[1]
+
+
+def _refined(operator, null, vectors):
+    """Return the `Eigenpairs` within the span of vectors that are nearly orthonormal."""
+    vectors = null.remove(np.ascontiguousarray(vectors, dtype=np.float64))
+    image = operator.step(vectors, np.zeros_like(vectors))
+    with blas_threads(operator.n):
+        values, rotation = scipy.linalg.eigh(vectors.T @ image, vectors.T @ vectors)
+        values, rotation = values[::-1], rotation[:, ::-1]
+        vectors, image = vectors @ rotation, image @ rotation
+    residuals = np.linalg.norm(image - vectors * values, axis=0)
+    return Eigenpairs(values, vectors, residuals, True, 0)
 
 
 def _without_null(operator, null):
@@ -227,11 +239,11 @@ def next_filter(ritz, k, target, lacking_growth, max_degree):
     """Choose the filter after a Rayleigh-Ritz step.
 
     Its degree lets the residuals reach the target, and missed eigenvectors be detected, as far as
-    rounding errors and `max_degree` allow it. Single precision suffices for residuals down to 1e-5,
-    and on the way to smaller ones as long as they are above 1e-4.
+    rounding errors and `max_degree` allow it. Single precision suffices for residuals down to
+    `SINGLE_RESIDUAL`, and on the way to smaller ones as long as they are above 1e-4.
     """
     residual, values = ritz.residuals[:k].max(), ritz.values
-    single = target >= 1e-5 or residual > 1e-4
+    single = target >= SINGLE_RESIDUAL or residual > 1e-4
     cut = choose_cut(values, ritz.residuals[-1], k)
     chebyshev = ChebyshevFilter(cut, 1, np.float32 if single else np.float64)
     reduction = math.log(max(residual / target, 1.0)) + 0.5  # a margin, so that one filter suffices
