@@ -71,3 +71,8 @@ def test_dates_beside_other_choices():
 def test_dates_that_cannot_be_used_are_refused(options, words):
     with pytest.raises(ValueError, match=words):
         load(**options)
+
+
+def test_dates_without_names_of_columns_are_refused():
+    with pytest.raises(TypeError, match=r"dates must name the columns.*got 'month'"):
+        load(dates="month")

@@ -15,8 +15,23 @@ LOCAL_WORDS = ("local", "moderate")
 KERNELS = ("gaussian", "laplacian", "exponential", "matern-3/2", "matern-5/2")
 METRICS = ("euclidean", "cosine", "haversine")
 FILE = click.Path(exists=True, dir_okay=False)
+MAX_PIXELS = 20_000  # of a picture, by default
 DATA_FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
-POSITIVE = click.FloatRange(min=0, min_open=True)
+
+
+class Number(click.FloatRange):
+    """A range of numbers, which messages do not call a "float range"."""
+
+    name = "number"
+
+
+class Integer(click.IntRange):
+    """A range of integers, which messages do not call an "integer range"."""
+
+    name = "integer"
+
+
+POSITIVE = Number(min=0, min_open=True)
 
 
 class Auto(click.ParamType):
@@ -69,14 +84,12 @@ _OPTIONS = (
     ),
     click.option(
         "--max-pixels",
-        type=Auto(click.IntRange(min=1), "number", ("all",)),
-        default="20000",
-        show_default=True,
-        help="A larger picture is scaled down to this many pixels.",
+        type=Auto(Integer(min=1), "number", ("all",)),
+        help=f"A larger picture is scaled down to this many pixels. [default: {MAX_PIXELS}]",
     ),
     click.option(
         "--blur",
-        type=click.FloatRange(0, 1000, max_open=True),
+        type=Number(0, 1000, max_open=True),
         help="Gaussian blur of a picture, in pixels; by default 3, and less for small ones.",
     ),
     click.option(
@@ -102,7 +115,7 @@ _OPTIONS = (
     ),
     click.option(
         "--alpha",
-        type=click.FloatRange(0, 1),
+        type=Number(0, 1),
         metavar="NUMBER",
         help="How far densities are divided out of the kernel, from 0 to 1. [default: 0]",
     ),
@@ -123,18 +136,18 @@ _OPTIONS = (
     ),
     click.option(
         "--rounds",
-        type=Auto(click.IntRange(min=1), "number"),
+        type=Auto(Integer(min=1), "number"),
         help="Neighbors drawn per point (the paper's L). [default: auto]",
     ),
     click.option(
         "--neighbors",
-        type=click.IntRange(min=1),
+        type=Integer(min=1),
         metavar="NUMBER",
         help="Neighbors per point of --method knn. [default: 10]",
     ),
     click.option(
         "--seed",
-        type=click.IntRange(0, 2**63 - 1),  # all libraries take these
+        type=Integer(0, 2**63 - 1),  # all libraries take these
         default=0,
         metavar="NUMBER",
         show_default=True,
@@ -240,9 +253,11 @@ def _read_input(file, source, options, max_bytes, *, progress):
                 f"{file} is a picture: its points are its pixels, there are no columns or labels "
                 "to choose, and no columns to standardize"
             )
-        max_pixels = None if options.max_pixels == "all" else options.max_pixels
+        max_pixels = None if options.max_pixels == "all" else options.max_pixels or MAX_PIXELS
         data = contents.to_dataset(blur=options.blur, max_pixels=max_pixels)
         return Input(data, data)
+    if options.max_pixels is not None or options.blur is not None:
+        raise ValueError(f"{file} is not a picture: --max-pixels and --blur apply to pictures only")
     return _read_table(contents, options)
 
 
@@ -260,7 +275,12 @@ def _read_table(table, options):
         categories = "auto"
     features, target, parts = choose(table, columns, label, categories)
     identifier = None if options.id is None else table.column(options.id, "--id")
-    if columns is None and identifier in features:
+    if identifier in features:
+        if columns is not None or identifier.name in split_names(options.categories, names):
+            raise ValueError(
+                f"--id: column {identifier.name!r} is also one of --columns or --categories, so it "
+                "would be a feature"
+            )
         columns = [feature.name for feature in features if feature is not identifier]
     data = table.to_dataset(columns, label, dropna=options.dropna, categories=categories)
     found = None if target is None else target.name

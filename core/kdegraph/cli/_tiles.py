@@ -40,6 +40,8 @@ def check_options(options):
         "--dropna": options.dropna,
         "--categories": options.categories,
         "--id": options.id,
+        "--max-pixels": options.max_pixels is not None,
+        "--blur": options.blur is not None,
         "--noise": options.noise is not None,
         "--scale standardize": options.scale == "standardize",
     }

@@ -16,7 +16,7 @@ EXTENSIONS = (".csv", ".parquet", ".npy")
 @click.option(
     "--clusters",
     "-k",
-    type=_options.Auto(click.IntRange(min=1), "number"),
+    type=_options.Auto(_options.Integer(min=1), "number"),
     default="auto",
     show_default=True,
     help="Number of clusters; auto: by the spectrum.",
@@ -36,6 +36,7 @@ EXTENSIONS = (".csv", ".parquet", ".npy")
 )
 @click.option(
     "--store",
+    type=click.Path(file_okay=False),
     metavar="FOLDER",
     help="Keep the graph in a folder, tile by tile: it need not fit into memory, and the same "
     "command goes on after an interruption.",
@@ -54,7 +55,7 @@ EXTENSIONS = (".csv", ".parquet", ".npy")
 )
 @click.option(
     "--noise",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=_options.Number(0, 1, min_open=True),
     metavar="NUMBER",
     help="Write the label -1 for points that are in their cluster in less than this share of the "
     "graphs, such as 0.9; only without --sigma.",

@@ -5,7 +5,7 @@ import gc
 import click
 
 from kdegraph.cli._errors import Failure
-from kdegraph.cli._options import FILE
+from kdegraph.cli._options import FILE, Integer
 
 
 @click.command()
@@ -19,7 +19,7 @@ from kdegraph.cli._options import FILE
 )
 @click.option(
     "--port",
-    type=click.IntRange(0, 65535),
+    type=Integer(0, 65535),
     default=5006,
     show_default=True,
     help="Port to listen at; 0 takes any that is free.",

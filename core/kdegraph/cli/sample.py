@@ -2,6 +2,7 @@
 
 import click
 
+from kdegraph.cli._options import Integer, Number
 from kdegraph.cli._output import check_output, write_columns
 
 
@@ -11,19 +12,19 @@ from kdegraph.cli._output import check_output, write_columns
     "-n",
     "--points",
     "n",
-    type=click.IntRange(min=1),
+    type=Integer(min=1),
     default=2000,
     show_default=True,
     help="Number of points.",
 )
 @click.option(
     "--noise",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     help="Standard deviation of the noise. [default: what makes the data interesting]",
 )
 @click.option(
     "--seed",
-    type=click.IntRange(min=0),
+    type=Integer(min=0),
     default=0,
     show_default=True,
     help="The same seed gives the same points.",

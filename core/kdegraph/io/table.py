@@ -266,6 +266,8 @@ class Table:
 
 def with_dates(table: Table, dates: Mapping[str, str]) -> tuple[Table, dict[str, tuple[str, ...]]]:
     """Return a table with coordinates in place of columns of dates, and their names by column."""
+    if not isinstance(dates, Mapping):
+        raise TypeError(f"dates must name the columns, such as {{'day': 'month'}}, got {dates!r}")
     replaced = {}
     for key, part in dates.items():
         column = table.column(key, "dates")
