@@ -40,6 +40,22 @@ def test_separators_quotes_and_marks(text):
     np.testing.assert_array_equal(data.X, [[1.5, -2], [3, 400]])
 
 
+@pytest.mark.parametrize(
+    ("lines", "names"),
+    [
+        (["text", *(f"This is sentence {i} of all" for i in range(9))], ["text"]),
+        (["full name", "Ada Byron", "Alan Hill"], ["full name"]),
+        (["place", "Room 1", "Room 2"], ["place"]),
+        (["name mass", "Io 8.9", "Europa 4.8"], ["name", "mass"]),
+        (["x   y", "1   2", "13  4"], ["x", "y"]),
+    ],
+)
+def test_blanks_separate_columns_where_there_are_numbers_between_them(lines, names):
+    table = csv_table("\n".join(lines))
+    assert [column.name for column in table.columns] == names
+    assert table.n_rows == len(lines) - 1
+
+
 def test_unusual_cells():
     tabs = datasets.load(b"x\ttown\n1\tBonn, West\n2\tBonn\n", filename="t.tsv")
     np.testing.assert_array_equal(tabs.X, [[1], [2]])
@@ -190,12 +206,13 @@ REFUSED = [
     ('a,b,c\n1,2,"x\ny"\n3,,z\n', "^row 1, column 'b' is missing"),
     ("a,b\n" + "1,2\n" * 4998 + "3,\n", r"^row 4,998 \(line 5,000 of the file\), column 'b'"),
     ("a,b\n1,2\n\n13,4\n3,4,5\n", "line 5 has 3 columns, and 2 are expected: '3,4,5'"),
-    ("a,b\n1,21\n1\n", "cannot be read as a table: line 3 has 1 columns, and 2 are expected: '1'"),
+    ("a,b\n1,21\n1\n", "cannot be read as a table: line 3 has 1 column, and 2 are expected: '1'"),
     ("a,b\n1,2\n" + "3," * 99, r"line 3 has 100 columns, .*: '(3,){40}\.\.\.'"),
     ("", "empty"),
     (" \n \n", "empty"),
     ("\ufeff", "empty"),
-    ("a,b\n", "no rows"),
+    ("a,b\n", "no rows, only the names of 2 columns"),
+    ("value\n", "no rows, only the name of a column"),
     ("hello world\nthis is prose, is it not\n", "no column of numbers|cannot be read"),
     ("a,b\nu,v\n", "no column of numbers"),
     ("a,b\n1,2\n\0\0,3\n", "zero bytes"),

@@ -23,7 +23,6 @@ def read_csv(data, name, max_bytes, delimiter=None):
         lines = io.BytesIO()
         lines.writelines(b" ".join(line.split()) + b"\n" for line in io.BytesIO(text))
         text = lines.getvalue()
-        _, decimal, rows = _best_reading(_sample(text, name), delimiter)
     has_header = _is_header(rows, decimal)
     names = [f"x{i + 1}" for i in range(len(rows[0]))]
     if has_header:
@@ -34,7 +33,9 @@ def read_csv(data, name, max_bytes, delimiter=None):
     codes = {name for name, cell in cells if CODE.fullmatch(cell)}
     table = _parse(text, name, names, int(has_header), delimiter, decimal, codes)
     if table.num_rows == 0:
-        raise ValueError(f"{name} has no rows, only the names of {len(names)} column(s)")
+        n = len(names)
+        found = "the name of a column" if n == 1 else f"the names of {n} columns"
+        raise ValueError(f"{name} has no rows, only {found}")
     # Lines cannot be numbered where some are empty or where a cell has line breaks.
     n_before, n_whole = int(has_header), n_lines(text.rstrip(b"\r\n"))
     return Table(
@@ -76,8 +77,8 @@ def _describe_uneven(row, text):
     line = re.search(rb"(?:^|[\r\n])" + re.escape(row.text.encode()) + rb"(?=[\r\n]|$)", text)
     place = "a row" if line is None else f"line {n_lines(text, line.end()):,}"
     return (
-        f"{place} has {row.actual_columns} columns, and {row.expected_columns} are expected: "
-        f"{shown!r}"
+        f"{place} has {row.actual_columns} column{'s' * (row.actual_columns != 1)}, and "
+        f"{row.expected_columns} are expected: {shown!r}"
     )
 
 
@@ -151,7 +152,7 @@ def _best_reading(lines, known_delimiter):
 
     Lines of equal length count first, then numbers, then numbers without marks between thousands.
     Of two readings that fit equally well, the one with a decimal point and the more common
-    delimiter is taken.
+    delimiter is taken. Blanks between words alone, or in lines of sentences, are no delimiters.
     """
     best_score, best = None, None
     for delimiter in known_delimiter or ",;\t| ":  # the most common first
@@ -162,7 +163,9 @@ def _best_reading(lines, known_delimiter):
         for decimal in (".", ",") if delimiter != "," else (".",):
             plain = [is_plain(cell, decimal) for cell in body]
             numbers = [is_number(cell, decimal) for cell in body]
-            shares = (round(sum(found) / max(len(body), 1), 6) for found in (numbers, plain))
+            shares = [round(sum(found) / max(len(body), 1), 6) for found in (numbers, plain)]
+            if delimiter == " " != known_delimiter and shares[0] <= (0 if even else 0.5):
+                continue
             score = (even, *shares, decimal == ".")
             if best_score is None or score > best_score:
                 best_score, best = score, (delimiter, decimal, rows)
@@ -170,6 +173,8 @@ def _best_reading(lines, known_delimiter):
 
 
 def _rows(lines, delimiter):
+    if delimiter == " ":
+        lines = [" ".join(line.split()) for line in lines]
     try:
         rows = [row for row in csv.reader(lines, delimiter=delimiter) if row]
     except csv.Error:  # a cell is longer than the module reads
