@@ -181,6 +181,11 @@ def test_a_button_leaves_out_incomplete_rows(explore):
     state.error = "something else"
     assert button(explorer, "kg-retry").visible
     assert not button(explorer, "kg-complete").visible
+    # A file that is not there would be refused again.
+    table.file = ValueError("t.csv is empty")
+    settle(explorer)
+    assert alert(explorer, "kg-error") == "t.csv is empty"
+    assert not button(explorer, "kg-retry").visible
     # What is only said is no error that another attempt might avoid.
     state.param.update(error="", notice="a file is not kept any more")
     assert alert(explorer, "kg-error") == state.notice

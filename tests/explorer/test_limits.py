@@ -97,7 +97,7 @@ def test_files_have_a_size_in_bytes(explore, limit):
     button._handle_msg({"file": "1", "name": "zoo.csv", "size": len(TABLE)})
     explorer.session.wait(PATIENCE)
     assert said(explorer) == (
-        f"the file is too large: it has {len(TABLE)} bytes, and the limit of this server is "
+        f"zoo.csv is too large: it has {len(TABLE)} bytes, and the limit of this server is "
         f"{len(TABLE) - 1} bytes (KDEGRAPH_MAX_BYTES); choose a smaller one"
     )
     assert explorer.session.state.dataset.n_points == 4

@@ -198,7 +198,7 @@ def test_a_session_that_ends_drops_what_is_arriving(explorer, page, small_parts)
 
 
 REFUSED = (
-    (b"", None, "the file is empty"),
+    (b"", None, "zoo.csv is empty: it has no bytes"),
     (TABLE, datasets.MAX_BYTES + 1, "the limit is 1,073,741,824 bytes"),
     (TABLE, len(TABLE) + 1, "bytes arrived instead of"),
 )

@@ -220,7 +220,8 @@ def repairs_of(session):
             "Compute once more what the choices ask for.",
             session.retry,
             "kg-retry",
-            lambda: state.error != "",  # what is only said stays as it is
+            # What is only said stays as it is, and so does a file that did not arrive.
+            lambda: state.error != "" and not (has_table() and isinstance(table.file, Exception)),
         ),
         "resume": Repair(
             "Compute again", "Compute what the choices ask for.", session.retry, "kg-again"

@@ -61,10 +61,10 @@ class FileButton(JSComponent):
 
     def _offer(self, name, size):
         if size <= 0:
-            self._refuse(ValueError("the file is empty: it has no bytes; choose one with data"))
+            self._refuse(ValueError(f"{name} is empty: it has no bytes; choose one with data"))
         elif size > self._limit:
             found = f"it has {size:,} bytes, and {self._limited}"
-            self._refuse(ValueError(f"the file is too large: {found}; choose a smaller one"))
+            self._refuse(ValueError(f"{name} is too large: {found}; choose a smaller one"))
         else:
             self._incoming = IncomingFile(
                 name, size, ask=self._ask, take=self._take, refuse=self._refuse
