@@ -46,6 +46,27 @@ def test_places_are_recognized_and_lie_on_a_map(sessions, tmp_path, monkeypatch)
     np.testing.assert_array_equal(again.outcome("kde").labels, found["labels"])
 
 
+def test_places_are_recognized_when_other_columns_are_ignored(sessions):
+    session = sessions()
+    content = csv(lon=LONGITUDE, lat=LATITUDE, price=RNG.normal(size=N))
+    source = give_file(session, content)
+    assert source.metric == "euclidean"
+    source.assign(["price"], "color")  # it is no longer a feature
+    session.wait(PATIENCE)
+    assert (source.metric, session.state.dataset.metric) == ("haversine", "haversine")
+    np.testing.assert_array_equal(session.state.dataset.X, np.c_[LATITUDE, LONGITUDE])
+    source.metric = "euclidean"
+    source.assign(["price"], "ignore")  # the features stay, and so does what was chosen
+    assert source.metric == "euclidean"
+    source.metric = "haversine"
+    source.assign(["price"], "feature")
+    session.wait(PATIENCE)
+    assert (source.metric, session.state.error) == ("euclidean", "")
+    session.history.undo()
+    session.wait(PATIENCE)
+    assert (source.metric, source.columns) == ("haversine", ["lon", "lat"])
+
+
 def test_the_distance_is_chosen_and_begins_anew_with_another_file(sessions):
     session = sessions()
     length = np.exp(RNG.normal(size=N))

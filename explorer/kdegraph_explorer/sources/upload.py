@@ -35,7 +35,7 @@ class NewTable(NamedTuple):
     def of(cls, file, table, dataset):
         """Choose for the points of the complete rows of a table."""
         n_incomplete = table.n_rows - dataset.n_points
-        if are_places(dataset):
+        if are_places(dataset.feature_names, dataset.X.T):
             return cls(file, n_incomplete, metric="haversine")
         finding = unequal_columns(dataset.X, dataset.feature_names)
         if finding is None:
@@ -135,11 +135,19 @@ class Upload(ColumnScales, Source):
         features = {*self.columns} - {*names} | chosen
         dates = {name: part for name, part in self.dates.items() if name not in names}
         label = NO_LABELS if self.label_column in names else self.label_column
+        columns = [found.name for found in self.facts if found.name in features]
         self.param.update(
-            columns=[found.name for found in self.facts if found.name in features],
+            columns=columns,
+            metric=self.metric if columns == self.columns else self._suiting_metric(columns),
             label_column=names[0] if role == "label" else label,
             dates={**dates, **dict.fromkeys(names, role)} if is_date else dates,
         )
+
+    def _suiting_metric(self, names):
+        """Return the distance for features: on the Earth for a latitude and a longitude alone."""
+        if are_places(names, [self.contents.column(name).values for name in names]):
+            return "haversine"
+        return "euclidean" if self.metric == "haversine" else self.metric
 
     @param.depends("label_column", watch=True)
     def _leave_out_label(self):
