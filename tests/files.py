@@ -36,15 +36,18 @@ def npz_bytes(**arrays):
     return stream.getvalue()
 
 
-def xlsx_bytes(rows, corner=None):
-    """The bytes of a workbook with these rows in its first sheet, and perhaps a far cell."""
+def xlsx_bytes(rows, corner=None, before=()):
+    """The bytes of a workbook with these rows in a sheet, perhaps a far cell, and other sheets."""
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()
+    sheet = book.active
     for row in rows:
-        book.active.append(row)
+        sheet.append(row)
     if corner is not None:
-        book.active.cell(*corner, "far")
-    book.create_sheet("second").append(["other"])
+        sheet.cell(*corner, "far")
+    for number, words in enumerate(before):
+        book.create_sheet(f"{number}", number).append(words)
+    book.create_sheet("last").append(["other"])
     stream = io.BytesIO()
     book.save(stream)
     return stream.getvalue()

@@ -51,6 +51,18 @@ def test_the_first_sheet_of_a_workbook(lie):
     np.testing.assert_array_equal(data.X[:, 1], [-2, 40, 7])
 
 
+def test_sheets_without_features_come_before_the_table():
+    words = (["Read me"], [], ["How the flowers were measured", "in 1936"])
+    content = xlsx_bytes(ROWS, before=words)
+    table = datasets.read(content, filename="flowers.xlsx")
+    assert [column.name for column in table.columns] == list(ROWS[0])
+    with pytest.raises(ValueError, match="no rows, only the name of a column"):
+        datasets.read(xlsx_bytes([["Read me"]]), filename="t.xlsx")
+    # A sheet that is too large is not passed over.
+    with pytest.raises(ValueError, match="the limit is"):
+        datasets.read(xlsx_bytes([["far"]], (2, 16384)), filename="t.xlsx", max_bytes=SMALL)
+
+
 BAD_BOOKS = {
     "cut": (lambda book: book[:-300], "cannot be read as an Excel workbook"),
     "empty": (lambda book: repacked(book, drop="xl/workbook.xml"), "cannot be read as an Excel"),

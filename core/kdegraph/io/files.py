@@ -255,10 +255,10 @@ def load(
 
     Tables are text with delimiters or aligned columns (.csv, .tsv, .txt, .data, .xyz), JSON (an
     array of objects), JSON lines, ARFF, Parquet, NPY, NPZ, point clouds (.ply, .pcd), flow
-    cytometry (.fcs), the first sheet of a workbook (.xlsx) and cells (.h5ad: their principal
-    components, or X, and the columns of `obs` with categories), and text may be packed by gzip;
-    pictures are PNG and JPEG files. The points have the order of the rows. An array of shape (n,
-    height, width) is a table of n gray pictures, whose columns are called pixel_0_0 and so on.
+    cytometry (.fcs), the first sheet with features of a workbook (.xlsx) and cells (.h5ad: their
+    principal components, or X, and the columns of `obs` with categories), and text may be packed by
+    gzip; pictures are PNG and JPEG files. The points have the order of the rows. An array of shape
+    (n, height, width) is a table of n gray pictures, whose columns are called pixel_0_0 and so on.
 
     Parameters
     ----------

@@ -1,5 +1,6 @@
 """Read files of further programs: JSON lines, ARFF, point clouds, flow cytometry, workbooks."""
 
+import contextlib
 import csv
 import io
 import itertools
@@ -194,7 +195,9 @@ def _cloud(body, names, types, n, order, name, max_bytes):
 
 
 def read_xlsx(data, name, max_bytes):
-    """Read the first sheet of an Excel workbook as text, without the rows that are empty."""
+    """Read the first sheet of an Excel workbook that has features, or the first of all, as text,
+    without the rows that are empty.
+    """
     advice, kind = "save the sheet as CSV", "an Excel workbook"
     with needing(name, "openpyxl", "excel", advice):
         import openpyxl
@@ -206,13 +209,26 @@ def read_xlsx(data, name, max_bytes):
         size = sum(info.file_size for info in archive.infolist())
     check_unpacked(size, name, min(max_bytes, MAX_XML))
     with refusing(name, kind, Exception):  # a damaged one surfaces as almost any error
-        book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-        sheet = book.worksheets[0]
+        sheets = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True).worksheets
+    texts = (_text_of(sheet, name, max_bytes) for sheet in sheets)
+    first = next(texts, b"")
+    for text in itertools.chain([first], texts):
+        with contextlib.suppress(ValueError):
+            table = read_csv(text, name, max_bytes, ",")
+            if table.suggested_features:
+                return table
+    return read_csv(first, name, max_bytes, ",")
+
+
+def _text_of(sheet, name, max_bytes):
+    """Return a sheet as CSV."""
+    with refusing(name, "an Excel workbook", Exception):
         sheet.reset_dimensions()  # those that it states may be wrong
-        sheet.calculate_dimension(force=True)
-    check_table(sheet.max_row, sheet.max_column, name, max_bytes)
+        with contextlib.suppress(UnboundLocalError):  # of openpyxl, for a sheet without cells
+            sheet.calculate_dimension(force=True)
+    check_table(sheet.max_row or 0, sheet.max_column or 0, name, max_bytes)
     text = io.StringIO()
-    with refusing(name, kind, Exception):
+    with refusing(name, "an Excel workbook", Exception):
         rows = sheet.iter_rows(values_only=True)
         csv.writer(text).writerows(row for row in rows if any(cell is not None for cell in row))
-    return read_csv(text.getvalue().encode(), name, max_bytes, ",")
+    return text.getvalue().encode()
