@@ -243,8 +243,10 @@ def test_parquet():
         "__index_level_0__": [0, 1, 2],
     }
     table = datasets.read(parquet_bytes(columns), filename="t.parquet")
-    names = ["x", "n", "flag", "name", "code", "__index_level_0__"]
-    assert [c.name for c in table.columns] == names
+    assert [c.name for c in table.columns] == [*columns]
+    assert table.column("list").kind == "other"  # it is not read
+    found = table.to_dataset(["x"], categories="auto").description
+    assert "'list' (neither numbers nor text)" in found
     assert table.column("code").values.tolist() == ["7", None, "8"]
     assert table.suggested_features == ("x", "n", "flag")
     data = table.to_dataset(["x", "flag"], "name")

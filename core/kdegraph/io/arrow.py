@@ -56,22 +56,21 @@ def read_parquet(data, name, max_bytes):
             many = f"it has more than {MAX_FOOTER_LIST:,} columns or row groups"
             raise ValueError(f"{many}; a table may have {MAX_COLUMNS:,} columns") from None
         meta, schema = file.metadata, file.schema_arrow
-    flat = [field for field in schema if not pa.types.is_nested(field.type)]
     groups = [meta.row_group(i) for i in range(meta.num_row_groups)]
     n_rows = max(meta.num_rows, sum(group.num_rows for group in groups))  # they may disagree
-    check_table(n_rows, len(flat), name, max_bytes)
+    check_table(n_rows, len(schema), name, max_bytes)
     check_unpacked(sum(group.total_byte_size for group in groups), name, max_bytes)
     if n_rows == 0:
         raise ValueError(f"{name} has no rows")
-    read = [field.name for field in flat if _kind(field.type) != "other"]
-    text = [field.name for field in flat if _kind(field.type) == "text"]
+    read = [field.name for field in schema if _kind(field.type) != "other"]
+    text = [field.name for field in schema if _kind(field.type) == "text"]
     with refusing_damage():
         # As a dictionary, a text is held once, however many rows have it.
         table = parquet.ParquetFile(source, metadata=meta, read_dictionary=text).read(columns=read)
     # Several columns may have one name.
     places = {label: iter(table.schema.get_all_field_indices(label)) for label in read}
     columns = []
-    for field in flat:
+    for field in schema:
         if _kind(field.type) == "other":
             columns.append(Column(field.name, "other", None))
             continue

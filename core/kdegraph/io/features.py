@@ -127,6 +127,7 @@ def list_unused(table: "Table", used: "Iterable[Column | None]", *, text: bool) 
         "missing": "mostly missing",
         "label": "named like a label",
         "text": "text",
+        "other": "neither numbers nor text",
     }
     found = []
     for column in table.columns:
