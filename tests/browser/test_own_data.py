@@ -15,6 +15,7 @@ def open_own_data(explorer, folder):
     group = np.repeat([0, 1], 40)
     X = rng.normal(size=(80, N_COLUMNS)) + 6 * group[:, None]
     names = [f"sensor {i}" for i in range(N_COLUMNS)]
+    names[0] = "of all sensors the one that stands farthest from the door of the second laboratory"
     rows = [
         f"{i + 1},{','.join(f'{value:.4f}' for value in x)},{'uv'[g]}"
         for i, (x, g) in enumerate(zip(X, group, strict=True))
@@ -58,6 +59,9 @@ def test_many_columns_are_chosen_scaled_and_read(explorer, tmp_path):
     rows.first.click()
     own_data.until(lambda: "1 selected" in page.locator(".rows .status").inner_text(), "a click")
     assert rows.first.locator("td").first.inner_text() == "40"
+    heads = page.locator(".kg-rows th")  # long names leave room for the other columns
+    assert max(head.bounding_box()["width"] for head in heads.all()[:6]) <= 221
+    assert heads.nth(3).locator("button").get_attribute("title").startswith("of all sensors")
 
 
 def check_search_of_colors(own_data):

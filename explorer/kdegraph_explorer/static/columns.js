@@ -90,7 +90,7 @@ export function render({model}) {
 
   const mark = () => {
     const features = model.roles.filter(role => !NO_FEATURES.includes(role)).length
-    count.textContent = `${features} of ${rows.length} are features`
+    count.textContent = `${features} of ${rows.length} ${features === 1 ? "is a feature" : "are features"}`
     standardize.setAttribute("aria-pressed", model.all_standardized)
     rows.forEach(({line, select, done, scale}, i) => {
       select.value = model.roles[i]

@@ -38,6 +38,7 @@ export function render({model}) {
     head.replaceChildren(element("tr", "", ...model.names.map((name, i) => {
       const arrow = i === sort ? (descending ? " ▾" : " ▴") : ""
       const label = button(name + arrow, () => ask({sort: i, descending: i === sort && !descending}))
+      label.title = name
       const cell = element("th", model.numeric[i] ? "number" : "", label)
       cell.scope = "col"
       if (i === sort) cell.setAttribute("aria-sort", descending ? "descending" : "ascending")

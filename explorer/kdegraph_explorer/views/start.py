@@ -161,8 +161,8 @@ class StartView(View):
             (f"up to {lengths[part].max():.2g} σ", float(np.median(pairs[part]))) for part in edges
         ]
         return Description(
-            f"The shortest edges stand for about {rows[0][1]:.3g} pairs of points each, "
-            f"the longest for about {rows[-1][1]:.3g}.",
+            f"Pairs of points that an edge stands for: about {rows[0][1]:.3g} for the shortest "
+            f"edges, about {rows[-1][1]:.3g} for the longest.",
             ("Length of the edge", "Pairs it stands for"),
             rows if full else (),
         )
