@@ -132,12 +132,14 @@ def _lapack_bytes(n):
 def _solve_by_lapack(operator, null, k, tol):
     """Find the `k` largest eigenpairs beyond the null space in O(n^3) time.
 
-    Single precision takes half the time. The Rayleigh-Ritz method in double precision follows, so
-    the errors of the eigenvalues are about the squares of the residuals.
+    Single precision takes half the time, unless there are few vertices. The Rayleigh-Ritz method in
+    double precision follows, so the errors of the eigenvalues are about the squares of the
+    residuals.
     """
     n = operator.n
+    single = tol >= SINGLE_RESIDUAL and n > LAPACK_COSTS.max_small
     if k <= 0.25 * n:  # up to about this share, finding some is faster than finding all
-        for dtype in (np.float32, np.float64) if tol >= SINGLE_RESIDUAL else (np.float64,):
+        for dtype in (np.float32, np.float64) if single else (np.float64,):
             with contextlib.suppress(np.linalg.LinAlgError):
                 vectors = _dense_eigenvectors(operator, null, dtype, subset_by_index=[n - k, n - 1])
                 if vectors.shape[1] == k:
