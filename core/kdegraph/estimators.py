@@ -378,7 +378,9 @@ class KDESpectralClustering(
         )
         found = cluster_graph(graph, scale, self._settings(), seed, progress)
         self.sigma_ = None if self._distances is None else self._distances.sigma
-        self.affinity_matrix_ = scipy.sparse.csr_array(graph_parts(graph).adjacency)
+        self.affinity_matrix_ = scipy.sparse.csr_array(
+            graph_parts(graph).adjacency, dtype=np.float64
+        )
         self.n_features_in_ = len(found.clusters.labels)
         return found if self._distances is None else found._replace(graph=self.affinity_matrix_)
 

@@ -105,6 +105,9 @@ def check_estimator_points(estimator: Any, X: Any, fitted: Any = None, **options
 
     refuse_masked(X, "X")
     check_sparse(X, "X")
+    kinds = [getattr(kind, "kind", "") for kind in getattr(X, "dtypes", [getattr(X, "dtype", "")])]
+    if {"m", "M"} & {*kinds}:  # scikit-learn would take times as numbers
+        check_points(X)
     try:
         found = validate_data(estimator, X, accept_sparse="csr", order="C", **options)
     except (ValueError, OverflowError, np.exceptions.DTypePromotionError):

@@ -186,6 +186,9 @@ BAD = (
     ([["a"], ["b"]], "X must hold numbers, got dtype <U1 .text, dates or records.; drop or encode"),
     (pd.DataFrame({"a": ["u", "v"], "b": [1, 2]}), "could not convert string to float: 'u'.; drop"),
     (pd.DataFrame({"a": DAYS, "b": [1.0, 2.0]}), "X must hold numbers, .* not 'Timestamp'.; drop"),
+    (pd.DataFrame({"a": DAYS, "b": DAYS}), "X must hold numbers, got dtype datetime64"),
+    (DAYS.to_numpy().reshape(-1, 1) - DAYS[0].to_numpy(), "must hold numbers, got dtype timedelta"),
+    (pd.DataFrame({"a": DAYS.tz_localize("UTC"), "b": [1.0, 2.0]}), "not 'Timestamp'.; drop"),
     ([[1.0, 2.0], [3.0, np.nan]], r"X must be finite, but X\[1, 1\] is nan"),
     ([1.0, 2.0], r"X must have shape \(n, d\), got \(2,\)"),
 )

@@ -7,6 +7,8 @@ import pytest
 import scipy.sparse as sp
 import scipy.sparse.csgraph
 from graphs import cycle
+from kdegraph.dispatch import spectral_clustering
+from kdegraph.estimators import KDESpectralClustering
 from kdegraph.spectral.checked_graph import ORDER_MATTERS_ABOVE, check_adjacency
 from kdegraph.spectral.components import breadth_first_order, connected_components
 
@@ -88,3 +90,11 @@ def test_an_order_that_is_no_permutation_is_refused(order, message):
         check_adjacency(
             SimpleNamespace(adjacency=cycle(n), order=np.arange(n), points=np.zeros((3, 1)))
         )
+
+
+@pytest.mark.parametrize("kind", ["float16", "float32", ">f4", ">f8", "int8", ">i2", "bool"])
+def test_dense_weights_of_any_width_and_byte_order(kind):
+    blocks = np.kron(np.eye(2), np.ones((4, 4))).astype(kind)
+    assert spectral_clustering(blocks, 2).labels.tolist() == [0] * 4 + [1] * 4
+    model = KDESpectralClustering(2, affinity="precomputed").fit(blocks)
+    np.testing.assert_array_equal(model.affinity_matrix_.toarray(), blocks)

@@ -179,7 +179,7 @@ def _canonical_csr(matrix, name):
     check_sparse(matrix, name)
     csr = matrix
     if getattr(matrix, "format", None) != "csr":
-        csr = scipy.sparse.csr_array(matrix)
+        csr = scipy.sparse.csr_array(matrix, dtype=np.float64)  # SciPy has no other widths
         check_sparse(csr, name)
     if csr.dtype != np.float64:
         csr = csr.astype(np.float64)
