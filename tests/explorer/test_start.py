@@ -102,6 +102,11 @@ def test_three_graphs_are_drawn_and_measured(explore):
     before = shown.headline.content
     choose(explorer, n_rounds=5)
     assert shown.headline.content != before
+    # Until new points have a graph, nothing of the former ones is drawn.
+    explorer.session.state.dataset = datasets.make("moons", n=FULL_UP_TO, seed=0)
+    explorer.session.state.show()
+    assert explorer.session.state.outcome("kde") is None
+    assert len(source(figures[4], "edges").data["pairs"]) == 0
     # Without a full graph, the page says so.
     put(explorer, dataset=datasets.make("moons", n=FULL_UP_TO + 1, seed=0))
     assert explorer.session.state.view == "start"

@@ -126,6 +126,8 @@ class StartView(View):
             caption_of(frame).sentence = edges
         if "kde" not in outcomes:
             self._spectra.clear()
+            self._weights_of = None
+            self._weigh((), ())
             return
         drawn = [method for method in ("kde", "full") if method in outcomes]
         self._spectra.show({method: outcomes[method].spectrum.eigenvalues for method in drawn})
