@@ -368,8 +368,13 @@ class KDESpectralClustering(
         validate_data(self, X, skip_check_array=True)  # the number of features
         return mapped_points(X)
 
+    def _check_column_names(self, X, reset=False):
+        """Note the names of the columns of a precomputed matrix, or check those of new rows."""
+        validate_data(self, X, reset=reset, skip_check_array=True, ensure_2d=False)
+
     def _cluster_precomputed(self, X, seed, sample_weight, progress):
         """Return the clusters of a matrix of weights or distances."""
+        self._check_column_names(X, reset=True)
         if self.noise is not None:
             check_noise(self.noise, None, one_graph=True)
         scale = Scale(self.sigma, self.perplexity)
@@ -469,6 +474,7 @@ class KDESpectralClustering(
         check_is_fitted(self)
         labels = np.asarray(self._clusters)
         if self.affinity != "kernel":
+            self._check_column_names(X)
             return shares(X, labels, self._distances)
         points, queries, own = self._new_points(X)
         return memberships(self.graph_, points, labels, queries, own)
@@ -549,6 +555,7 @@ class KDESpectralClustering(
         check_is_fitted(self)
         found = self._coordinates()
         if self.affinity != "kernel":
+            self._check_column_names(X)
             rows = rows_of(X, len(self.labels_), self._distances)
             return np.nan_to_num(found.extended(lambda values: rows[:, found.vertices] @ values))
         vertices = fitted_vertices(self._points, self._checked_queries(X))

@@ -2,6 +2,7 @@
 
 import kdegraph
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from kdegraph import (
@@ -187,6 +188,19 @@ def test_new_rows_have_a_column_for_each_fitted_point_and_a_bandwidth(moons):
         model.predict(D[:, 1:])
     with pytest.raises(ValueError, match="sigma was an array"):
         model.predict(D[:3])
+
+
+@pytest.mark.parametrize("affinity", ["precomputed", "precomputed_distances"])
+def test_new_rows_in_a_frame_have_its_columns_in_their_order(moons, affinity):
+    D = cdist(moons.X, moons.X)
+    table = D if affinity == "precomputed_distances" else np.exp(-(D**2) / 0.1)
+    frame = pd.DataFrame(table, columns=[f"p{i}" for i in range(len(D))])
+    model = KDESpectralClustering(2, affinity=affinity, random_state=0).fit(frame)
+    np.testing.assert_array_equal(model.predict(frame[:9]), model.labels_[:9])
+    for method in (model.predict, model.predict_proba, model.transform):
+        with pytest.raises(ValueError, match="must be in the same order as they were in fit"):
+            method(frame[frame.columns[::-1]])
+    model.fit(table).predict(table)  # the names are forgotten: no warning
 
 
 def test_sparse_distances_may_store_no_pair():
