@@ -3,6 +3,7 @@
 import gc
 import threading
 import weakref
+from dataclasses import replace
 
 import kdegraph
 import kdegraph_explorer.pipeline as pipeline
@@ -314,6 +315,10 @@ def test_automatic_number_is_that_of_the_plotted_eigenvalues_with_its_confidence
         assert explorer.layout.status.sentence().endswith(
             f", {number} (automatic, confidence {expected.confidence:.2f})"
         )
+    # That of a first look at many points says little.
+    put(explorer, result=replace(state.result, coarse=True))
+    assert ", so far from" in explorer.layout.status.sentence()
+    assert "confidence" not in explorer.layout.status.sentence()
     assert state.outcome("knn").n_clusters == expected
     assert state.outcome("knn").confidence is None
     choose(explorer, n_clusters=3)

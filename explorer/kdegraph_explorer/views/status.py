@@ -69,7 +69,7 @@ class Status(Part):
             words += f", {counted(outcome.n_shown, 'cluster')}"
             if outcome.edited:
                 words += f" (edited by hand; {outcome.n_clusters} computed)"
-            elif outcome.confidence is not None:
+            elif outcome.confidence is not None and not state.result.coarse:
                 low = "low " * (outcome.vote is not None and outcome.confidence < CLEAR)
                 words += f" (automatic, {low}confidence {outcome.confidence:.2f})"
             words += f", so far from {outcome.graph.n_rounds} rounds" * state.result.coarse
