@@ -1,6 +1,6 @@
 """Name what is known of each point: all columns of its row in a file, or its coordinates."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -12,6 +12,7 @@ LABEL = "true label"  # the name of the labels of points that are from no table
 
 # Texts of a million labels take a while to make.
 _columns_without_table: WeakKeyDictionary[Dataset, dict] = WeakKeyDictionary()
+_texts_of_booleans: WeakKeyDictionary[Column, Column] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,14 +36,25 @@ class TableDataset(Dataset):
 def columns_of(dataset):
     """Return the columns of points by name; `values_of` returns their values.
 
-    They are those of the table with values, or the coordinates and the labels, if known.
+    They are those of the table with values, in which booleans are text, or the coordinates and the
+    labels, if known.
     """
     table = getattr(dataset, "table", None)
     if table is not None:
-        return {column.name: column for column in table.columns if column.values is not None}
+        known = [column for column in table.columns if column.values is not None]
+        return {column.name: _as_text(column) if column.boolean else column for column in known}
     if dataset not in _columns_without_table:
         _columns_without_table[dataset] = _columns_of_coordinates(dataset)
     return _columns_without_table[dataset]
+
+
+def _as_text(column):
+    """Return a column of booleans as one of text."""
+    if column not in _texts_of_booleans:
+        codes = np.nan_to_num(column.values, nan=2).astype(np.intp)
+        values = np.array(["False", "True", None], dtype=object)[codes]
+        _texts_of_booleans[column] = replace(column, kind="text", values=values, boolean=False)
+    return _texts_of_booleans[column]
 
 
 def _columns_of_coordinates(dataset):

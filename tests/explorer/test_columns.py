@@ -135,6 +135,8 @@ def column(values, name="x"):
         ("x", [0.25, 1.5, 3], "number, 0.25 to 3"),
         ("x", [0.25, "", 3], "number, 0.25 to 3, 1 missing"),
         ("x", [2, 2, 2], "constant, 2"),
+        ("x", [True, False, ""], "boolean, False to True, 1 missing"),
+        ("x", ["true"] * 3, "constant, True"),
         ("id", [4, 2, 8], "identifier, 2 to 8"),
         ("x", ["2020-01-05", "2019-12-31", ""], "date, 2019-12-31 to 2020-01-05, 1 missing"),
         ("x", ["u", "v", "u"], "text, 2 values: u, v"),

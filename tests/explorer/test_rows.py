@@ -5,7 +5,8 @@ import pytest
 from explorer_actions import explorer_of_file, settle
 from explorer_objects import view
 from files import csv_table
-from kdegraph_explorer.point_columns import TableDataset, cell
+from kdegraph_explorer.coloring import coloring_of
+from kdegraph_explorer.point_columns import TableDataset, cell, row_in_words
 from kdegraph_explorer.views.rows import PAGE, Query, RowList, RowTable
 
 TEXT = """id,size,kind,day
@@ -58,6 +59,19 @@ def test_texts_that_hardly_repeat_are_in_no_summary():
 )
 def test_numbers_have_five_digits_or_all_those_before_the_point(value, text):
     assert cell(np.float64(value)) == text
+
+
+def test_booleans_are_text():
+    read = csv_table("x,ok\n1,True\n2,false\n3,\n4,true\n")
+    dataset = TableDataset.of(read.to_dataset(["x", "ok"], None, dropna=True), read)
+    table = RowTable.of(dataset, np.array([0, 0, 1]))
+    assert [row[-1] for row in table.cells(np.arange(3))] == ["True", "False", "True"]
+    assert table.found(Query(search="true"), NOTHING).tolist() == [0, 2]
+    assert table.found(Query(sort=3), NOTHING).tolist() == [1, 0, 2]
+    assert "ok: True" in row_in_words(dataset, 0)
+    assert [name for name, _ in coloring_of(dataset, "column:ok").entries] == ["False", "True"]
+    everything = TableDataset.of(read.to_dataset(["x"], None), read)
+    assert [row[-1] for row in RowTable.of(everything, None).cells(np.array([2]))] == ["–"]
 
 
 def test_search_and_filter(table):

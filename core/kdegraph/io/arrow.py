@@ -110,8 +110,10 @@ def column(name, values, decimal="."):
     if kind == "date":
         moments = values.cast(pa.timestamp("ms"), safe=False).to_numpy()
         return Column(name, "date", moments, recognized="date")
-    numbers = _to_float(values.cast(pa.int8()) if pa.types.is_boolean(values.type) else values)
-    return Column(name, "number", numbers, recognized=_recognize(name, numbers))
+    boolean = pa.types.is_boolean(values.type)
+    numbers = _to_float(values.cast(pa.int8()) if boolean else values)
+    recognized = _recognize(name, numbers)
+    return Column(name, "number", numbers, recognized=recognized, boolean=boolean)
 
 
 def column_of(field, values):

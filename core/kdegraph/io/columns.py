@@ -34,6 +34,8 @@ class Column:
         date, or more than half of its cells are missing.
     as_text : bool
         True for numbers that are stored as text.
+    boolean : bool
+        True for numbers that stand for False and True, 0 and 1.
 
     Examples
     --------
@@ -52,6 +54,7 @@ class Column:
     bad: dict[int, str] = field(default_factory=dict, repr=False)
     recognized: str = ""
     as_text: bool = False
+    boolean: bool = False
 
     @property
     def numeric(self) -> bool:

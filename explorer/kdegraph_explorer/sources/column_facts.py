@@ -51,13 +51,13 @@ def _described(column):
     if column.values is None:
         return "no readable values", ()
     recognized = {"index": "row number", "id": "identifier", "constant": "constant", "date": "date"}
-    kind = recognized.get(column.recognized, column.kind)
+    kind = recognized.get(column.recognized, "boolean" if column.boolean else column.kind)
     if column.kind == "text":
         words, bars, absent = _of_texts(column.values)
     else:
         missing = np.isnat if column.kind == "date" else np.isnan
         present = column.values[~missing(column.values)]
-        words, bars = _of_numbers(present, column.kind)
+        words, bars = _of_numbers(present, "boolean" if column.boolean else column.kind)
         absent = len(column.values) - len(present)
     return ", ".join([f"{kind}, {words}"] + [f"{absent:,} missing"] * (absent > 0)), bars
 
@@ -95,6 +95,8 @@ def _of_numbers(present, kind):
     low, high = present.min(), present.max()
     if kind == "date":
         words = [str(value.astype("datetime64[D]")) for value in (low, high)]
+    elif kind == "boolean":
+        words = [str(bool(value)) for value in (low, high)]
     else:
         words = [f"{value:.4g}" for value in (low, high)]
     finite = _spread(present).astype(np.float64)
