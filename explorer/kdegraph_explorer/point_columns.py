@@ -90,7 +90,7 @@ def row_in_words(dataset, point, first="", left_out=()):
         for name in order[:MAX_LINES]
     ]
     n_more = len(shown) - MAX_LINES
-    return lines + [f"and {n_more:,} more columns"] * (n_more > 0)
+    return lines + [f"and {n_more:,} more column{'s' * (n_more > 1)}"] * (n_more > 0)
 
 
 def shortened(text, longest=MAX_LENGTH):

@@ -5,6 +5,7 @@ import pytest
 from explorer_actions import PATIENCE, csv, give_file, put, reopened, run_script
 from kdegraph.metrics import points_of
 from kdegraph_explorer.projection import positions
+from kdegraph_explorer.views.alerts import standardized
 
 RNG = np.random.default_rng(0)
 N = 120
@@ -48,11 +49,13 @@ def test_places_are_recognized_and_lie_on_a_map(sessions, tmp_path, monkeypatch)
 
 def test_places_are_recognized_when_other_columns_are_ignored(sessions):
     session = sessions()
-    content = csv(lon=LONGITUDE, lat=LATITUDE, price=RNG.normal(size=N))
+    content = csv(lon=LONGITUDE, lat=LATITUDE, price=1e6 * RNG.random(N))
     source = give_file(session, content)
     assert source.metric == "euclidean"
+    assert standardized(session.state, source)
     source.assign(["price"], "color")  # it is no longer a feature
     session.wait(PATIENCE)
+    assert not standardized(session.state, source)  # degrees stay as they are
     assert (source.metric, session.state.dataset.metric) == ("haversine", "haversine")
     np.testing.assert_array_equal(session.state.dataset.X, np.c_[LATITUDE, LONGITUDE])
     source.metric = "euclidean"

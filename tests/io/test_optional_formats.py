@@ -56,8 +56,13 @@ def test_sheets_without_features_come_before_the_table():
     content = xlsx_bytes(ROWS, before=words)
     table = datasets.read(content, filename="flowers.xlsx")
     assert [column.name for column in table.columns] == list(ROWS[0])
-    with pytest.raises(ValueError, match="no rows, only the name of a column"):
-        datasets.read(xlsx_bytes([["Read me"]]), filename="t.xlsx")
+    assert table.name == "flowers.xlsx, sheet Sheet"
+    for rows, message in (
+        ([["Read me"]], r"^t\.xlsx has no rows, only the name of a column"),
+        ([], r"^t\.xlsx is empty"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            datasets.read(xlsx_bytes(rows), filename="t.xlsx")
     # A sheet that is too large is not passed over.
     with pytest.raises(ValueError, match="the limit is"):
         datasets.read(xlsx_bytes([["far"]], (2, 16384)), filename="t.xlsx", max_bytes=SMALL)

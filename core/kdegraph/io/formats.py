@@ -196,7 +196,7 @@ def _cloud(body, names, types, n, order, name, max_bytes):
 
 def read_xlsx(data, name, max_bytes):
     """Read the first sheet of an Excel workbook that has features, or the first of all, as text,
-    without the rows that are empty.
+    without the rows that are empty. The name of the table says which, if it is not the first.
     """
     advice, kind = "save the sheet as CSV", "an Excel workbook"
     with needing(name, "openpyxl", "excel", advice):
@@ -210,14 +210,15 @@ def read_xlsx(data, name, max_bytes):
     check_unpacked(size, name, min(max_bytes, MAX_XML))
     with refusing(name, kind, Exception):  # a damaged one surfaces as almost any error
         sheets = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True).worksheets
-    texts = (_text_of(sheet, name, max_bytes) for sheet in sheets)
-    first = next(texts, b"")
-    for text in itertools.chain([first], texts):
+        first = sheets[0]
+    for sheet in sheets:
+        title = name if sheet is first else f"{name}, sheet {sheet.title}"
+        text = _text_of(sheet, title, max_bytes)
         with contextlib.suppress(ValueError):
-            table = read_csv(text, name, max_bytes, ",")
+            table = read_csv(text, title, max_bytes, ",")
             if table.suggested_features:
                 return table
-    return read_csv(first, name, max_bytes, ",")
+    return read_csv(_text_of(first, name, max_bytes), name, max_bytes, ",")
 
 
 def _text_of(sheet, name, max_bytes):

@@ -12,6 +12,7 @@ from ..results import DECIDED
 from ..sources.upload import Upload
 from ..state import State
 from .base import Part
+from .describe import counted
 from .later import Later
 from .markup import Markup, Text, styled_text
 from .widgets import button, row
@@ -259,7 +260,8 @@ def repairs_of(session):
 def standardized(state, table):
     """Say that the columns of the uploaded table have been standardized, and why."""
     reason = table.automatic.unequal
-    if state.source != table.key or not (reason and table.all_standardized):
+    stays = state.source != table.key or table.metric == "haversine"  # of which degrees stay
+    if stays or not (reason and table.all_standardized):
         return ""
     sentence = f"{reason[0].upper()}{reason[1:]}"
     return f"{sentence}. All columns are standardized, so that each counts as much as the others."
@@ -277,7 +279,7 @@ def left_out(state, table):
 def misfits(state):
     """Say which edits by hand do not fit the present clusters."""
     edits = [] if state.outcome("kde") is None else state.result.misfits
-    words = [f"the {kind} of {sum(map(count, texts)):,} points" for kind, *texts in edits]
+    words = [f"the {kind} of {counted(sum(map(count, texts)), 'point')}" for kind, *texts in edits]
     sentence = "Edits by hand that do not fit the present clusters rest until they do: "
     return f"{sentence}{', '.join(words)}." if edits else ""
 

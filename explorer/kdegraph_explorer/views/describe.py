@@ -322,7 +322,7 @@ def stability_words(value):
 
 def counted(n, noun):
     """Return a number with its noun, in the singular or the plural."""
-    return f"{n} {noun}{'s' * (n != 1)}"
+    return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
 def eigenvalue_range(name, values):
