@@ -116,14 +116,15 @@ class LinkedPlots:
         placed = self._place()
         if placed is None or not self._is_placed(placed[0]):
             return  # hidden while the data changed; it is updated when it appears
-        viewport, state, look = self.frame.viewport, self._state, ()
-        if self._colored:
-            look = (state.coloring, state.written, state.point_size, state.point_opacity)
-        shared = (state.selection, state.edges, *look)
+        viewport, state = self.frame.viewport, self._state
         scenes = {}
         for key in self._plots:
             edges, clusters = self._graphs(key)
-            pale = state.pale_points(clusters)
+            pale, look = state.pale_points(clusters), ()
+            if self._colored:  # the marks of parts are of the clusters that were split
+                words = state.named if key in ("knn", "full", "other") else state.written
+                look = (state.coloring, words, state.point_size, state.point_opacity)
+            shared = (state.selection, state.edges, *look)
             scenes[key] = Scene(self.positions, viewport, edges, clusters, *shared, pale=pale)
         self._job.request(scenes)
 
