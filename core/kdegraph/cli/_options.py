@@ -9,24 +9,24 @@ import click
 
 from kdegraph.runtime.progress import responsive
 
-# As in `kdegraph.validation`, `kdegraph.geometry.kernel_functions` and `kdegraph.metrics`, which
-# take long to import.
+# As in `kdegraph.validation`, `kdegraph.geometry.kernel_functions`, `kdegraph.metrics` and
+# `kdegraph.datasets`, which take long to import.
 LOCAL_WORDS = ("local", "moderate")
 KERNELS = ("gaussian", "laplacian", "exponential", "matern-3/2", "matern-5/2")
 METRICS = ("euclidean", "cosine", "haversine")
+MAX_PIXELS = 20_000
 FILE = click.Path(exists=True, dir_okay=False)
-MAX_PIXELS = 20_000  # of a picture, by default
 DATA_FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
 
 
 class Number(click.FloatRange):
-    """A range of numbers, which messages do not call a "float range"."""
+    """A range of numbers, which messages call a number."""
 
     name = "number"
 
 
 class Integer(click.IntRange):
-    """A range of integers, which messages do not call an "integer range"."""
+    """A range of integers, which messages call an integer."""
 
     name = "integer"
 

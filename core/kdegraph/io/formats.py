@@ -20,6 +20,7 @@ from kdegraph.io.text import check_lines, n_lines, read_csv, to_utf8
 MAX_XML = 2**26
 # Bytes of JSON in one piece, whose objects take about six times as much memory.
 MAX_JSON = 2**28
+WORKBOOK = "an Excel workbook"
 HEADER = " in its header"  # where errors are
 PLY_TYPES = {
     **dict.fromkeys(("char", "int8"), "i1"),
@@ -198,17 +199,17 @@ def read_xlsx(data, name, max_bytes):
     """Read the first sheet of an Excel workbook that has features, or the first of all, as text,
     without the rows that are empty. The name of the table says which, if it is not the first.
     """
-    advice, kind = "save the sheet as CSV", "an Excel workbook"
+    advice = "save the sheet as CSV"
     with needing(name, "openpyxl", "excel", advice):
         import openpyxl
     check_members(data, name, advice)
     with (
-        refusing(name, kind, zipfile.BadZipFile, ValueError, NotImplementedError),
+        refusing(name, WORKBOOK, zipfile.BadZipFile, ValueError, NotImplementedError),
         zipfile.ZipFile(io.BytesIO(data)) as archive,
     ):
         size = sum(info.file_size for info in archive.infolist())
     check_unpacked(size, name, min(max_bytes, MAX_XML))
-    with refusing(name, kind, Exception):  # a damaged one surfaces as almost any error
+    with refusing(name, WORKBOOK, Exception):  # a damaged one surfaces as almost any error
         sheets = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True).worksheets
         first = sheets[0]
     for sheet in sheets:
@@ -223,13 +224,13 @@ def read_xlsx(data, name, max_bytes):
 
 def _text_of(sheet, name, max_bytes):
     """Return a sheet as CSV."""
-    with refusing(name, "an Excel workbook", Exception):
+    with refusing(name, WORKBOOK, Exception):
         sheet.reset_dimensions()  # those that it states may be wrong
         with contextlib.suppress(UnboundLocalError):  # of openpyxl, for a sheet without cells
             sheet.calculate_dimension(force=True)
     check_table(sheet.max_row or 0, sheet.max_column or 0, name, max_bytes)
     text = io.StringIO()
-    with refusing(name, "an Excel workbook", Exception):
+    with refusing(name, WORKBOOK, Exception):
         rows = sheet.iter_rows(values_only=True)
         csv.writer(text).writerows(row for row in rows if any(cell is not None for cell in row))
     return text.getvalue().encode()

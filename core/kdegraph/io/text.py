@@ -164,7 +164,7 @@ def _best_reading(lines, known_delimiter):
             plain = [is_plain(cell, decimal) for cell in body]
             numbers = [is_number(cell, decimal) for cell in body]
             shares = [round(sum(found) / max(len(body), 1), 6) for found in (numbers, plain)]
-            if delimiter == " " != known_delimiter and shares[0] <= (0 if even else 0.5):
+            if delimiter == " " and shares[0] <= (0 if even else 0.5):
                 continue
             score = (even, *shares, decimal == ".")
             if best_score is None or score > best_score:

@@ -51,14 +51,15 @@ def _described(column):
     if column.values is None:
         return "no readable values", ()
     recognized = {"index": "row number", "id": "identifier", "constant": "constant", "date": "date"}
-    kind = recognized.get(column.recognized, "boolean" if column.boolean else column.kind)
+    kind = "boolean" if column.boolean else column.kind
     if column.kind == "text":
         words, bars, absent = _of_texts(column.values)
     else:
         missing = np.isnat if column.kind == "date" else np.isnan
         present = column.values[~missing(column.values)]
-        words, bars = _of_numbers(present, "boolean" if column.boolean else column.kind)
+        words, bars = _of_numbers(present, kind)
         absent = len(column.values) - len(present)
+    kind = recognized.get(column.recognized, kind)
     return ", ".join([f"{kind}, {words}"] + [f"{absent:,} missing"] * (absent > 0)), bars
 
 

@@ -99,7 +99,7 @@ def solve(operator, null, k, tol=1e-4, *, rng, start=None, max_products=None, re
         f"{k} eigenvectors of a graph of {operator.n} vertices need",
         "use fewer n_components",
     )
-    return _solve_by_lapack(operator, null, k, tol)._replace(n_products=n_products)
+    return _solve_by_lapack(operator, null, k, tol, rng)._replace(n_products=n_products)
 
 
 def is_small(operator, null, k):
@@ -129,7 +129,7 @@ def _lapack_bytes(n):
     return 24 * n**2
 
 
-def _solve_by_lapack(operator, null, k, tol):
+def _solve_by_lapack(operator, null, k, tol, rng):
     """Find the `k` largest eigenpairs beyond the null space in O(n^3) time.
 
     Single precision takes half the time, unless there are few vertices. The Rayleigh-Ritz method in
@@ -143,31 +143,27 @@ def _solve_by_lapack(operator, null, k, tol):
             with contextlib.suppress(np.linalg.LinAlgError):
                 vectors = _dense_eigenvectors(operator, null, dtype, subset_by_index=[n - k, n - 1])
                 if vectors.shape[1] == k:
-                    pairs = _refined(operator, null, vectors)
+                    pairs = _refined(operator, null, vectors, rng)
                     if pairs.residuals.max() <= target_residual(tol, pairs.values):
                         return pairs
     # The method for a subset may fail, or lose some, if many eigenvalues are equal; divide and
     # conquer does not.
     vectors = _dense_eigenvectors(operator, null, np.float64, driver="evd")
-    return _refined(operator, null, vectors[:, -k:])
+    return _refined(operator, null, vectors[:, -k:], rng)
 
 
 def _dense_eigenvectors(operator, null, dtype, **method):
+    """Return eigenvectors of the dense matrix, those of the smallest eigenvalues first."""
     matrix = _without_null(operator, null).astype(dtype, copy=False)
     with blas_threads(operator.n):
         return scipy.linalg.eigh(matrix, overwrite_a=True, check_finite=False, **method)[1]
 
 
-def _refined(operator, null, vectors):
-    """Return the `Eigenpairs` within the span of vectors that are nearly orthonormal."""
-    vectors = null.remove(np.ascontiguousarray(vectors, dtype=np.float64))
-    image = operator.step(vectors, np.zeros_like(vectors))
-    with blas_threads(operator.n):
-        values, rotation = scipy.linalg.eigh(vectors.T @ image, vectors.T @ vectors)
-        values, rotation = values[::-1], rotation[:, ::-1]
-        vectors, image = vectors @ rotation, image @ rotation
-    residuals = np.linalg.norm(image - vectors * values, axis=0)
-    return Eigenpairs(values, vectors, residuals, True, 0)
+def _refined(operator, null, vectors, rng):
+    """Return the `Eigenpairs` within the span of vectors, in double precision."""
+    block = np.ascontiguousarray(vectors, dtype=np.float64)
+    ritz = rayleigh_ritz(operator, null, block, np.zeros_like(block), rng)
+    return Eigenpairs(ritz.values, ritz.vectors, ritz.residuals, True, 0)
 
 
 def _without_null(operator, null):
