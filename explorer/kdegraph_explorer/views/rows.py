@@ -10,14 +10,13 @@ from panel.custom import JSComponent
 
 from ..assets import script_of_elements, style_sheet
 from ..pictures import picture_address, pixels_of
-from ..point_columns import cell, columns_of, shortened, values_of
+from ..point_columns import cell, columns_of, values_of
 from ..results import rows_of
 from .base import View, beside
 from .color import NamedClusters
 
 PAGE = 100  # rows that the browser gets at once
 MAX_COLUMNS = 40  # columns that are shown; the search includes all
-HEAD_LENGTH = 30  # characters of a name above usual values
 CLUSTER = "Cluster"
 
 
@@ -106,10 +105,7 @@ class RowTable:
         """
         known = self.columns[2:]  # after the row and the cluster
         chosen = [column for column in known if not column.recognized and _repeats(column)][:6]
-        heads = [
-            f"{'Mean' if c.kind == 'number' else 'Most'} {shortened(c.name, HEAD_LENGTH)}"
-            for c in chosen
-        ]
+        heads = [f"Mean {c.name}" if c.kind == "number" else f"Most {c.name}" for c in chosen]
         selected = np.bincount(self.clusters[selection], minlength=int(self.clusters.max()) + 1)
         cells = {}
         for cluster in self.words:
